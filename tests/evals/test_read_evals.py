@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
@@ -28,6 +28,7 @@ GOLDEN = Path(__file__).parent / "golden"
         max_leaves=12,
     ),
 )  # fmt: skip
+@example({"id": [], "epoch": None, "value": None, "eval": "INF"})
 def test_foreign_json_is_refused_with_a_sentence(value, tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(value), encoding="utf-8")

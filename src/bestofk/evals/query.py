@@ -128,6 +128,8 @@ RATED = {"judge", "rating", "grade", "quality", "helpfulness", "stars", "llm", "
 
 def is_rating(known: Floats) -> bool:
     """Return whether scores are whole numbers from 1 to at most 10, such as those of a judge."""
+    if not known.size:
+        return False
     return bool(known.min() >= 1.0 and 3.0 <= known.max() <= 10.0 and (known % 1.0 == 0.0).all())
 
 
