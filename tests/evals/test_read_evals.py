@@ -28,7 +28,7 @@ GOLDEN = Path(__file__).parent / "golden"
         max_leaves=12,
     ),
 )  # fmt: skip
-@example({"id": [], "epoch": None, "value": None, "eval": "INF"})
+@example(value={"id": [], "epoch": None, "value": None, "eval": "INF"})
 def test_foreign_json_is_refused_with_a_sentence(value, tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(value), encoding="utf-8")
