@@ -42,7 +42,7 @@ from bestofk.run.inputs import (
 from bestofk.run.live import Live
 from bestofk.run.metrics import as_losses
 from bestofk.run.progress import Progress, observer
-from bestofk.run.record import StoredDecision, StudyRecord, now
+from bestofk.run.record import StoredDecision, now
 from bestofk.run.runner import opened, run
 from bestofk.run.study import Study, conclude
 from bestofk.splits.plans import Plan, plan as make_plan
@@ -365,17 +365,14 @@ def run_comparison(
         preparation=_preparation(live),
         plain={
             name: value
-            for name, value in (
-                ("stratify", execution.stratify),
-                ("duplicates", execution.duplicates),
-            )
-            if value in (False, "split")
+            for name in ("stratify", "duplicates")
+            if (value := getattr(execution, name)) in (False, "split")
         },
         decisions=(decision,),
     )
     task, where = ComparisonTask(live), "memory"
     notes: tuple[str, ...] = ()
-    outcome = None
+    outcome, too_little = None, ""
     with opened(execution.store) as store:
         if store is not None:
             store.register(live.record)
@@ -393,10 +390,8 @@ def run_comparison(
             stop=partial(_first_failure, live) if execution.on_failure == "stop" else None,
             retry_failed=execution.retry_failed,
         )
-        engine, progress = (
-            engine_of(execution),
-            observer(execution.progress, _shorter(execution)),
-        )
+        engine = engine_of(execution)
+        progress = observer(execution.progress, _shorter(execution))
         if race is None:
             table: CellTable = run_cells(engine=engine, progress=progress)
         else:
@@ -404,31 +399,23 @@ def run_comparison(
 
             outcome = run_race(race, task, settings, run_cells, engine, progress)
             table = outcome.table
-    done, planned = len(table), live.record.n_cells
-    unfinished = done < planned if outcome is None else outcome.cut and outcome.whole
-    too_little = ""
-    if execution.budget is not None and unfinished:
-        notes += (budget_words(execution.budget, done, planned),)
-        too_little = (
-            f"The budget of {execution.budget:g} s ended before all learners had finished one "
-            "fold: give more time, or leave the budget out."
-        )
-    if notes:
-        fits = done if done < planned else None
-        table = table.of(_add_facts(live.record, execution, notes=notes, fits=fits))
+        done, planned = len(table), live.record.n_cells
+        unfinished = done < planned if outcome is None else outcome.cut and outcome.whole
+        if execution.budget is not None and unfinished:
+            notes += (budget_words(execution.budget, done, planned),)
+            too_little = (
+                f"The budget of {execution.budget:g} s ended before all learners had finished one "
+                "fold: give more time, or leave the budget out."
+            )
+        if notes:
+            decision = replace(decision, notes=notes, fits=done if done < planned else None)
+            table = table.of(replace(live.record, decisions=(decision,)))
+            if store is not None:
+                store.register(table.record)
     return conclude(
         table, settings, outcome=outcome, by_dataset=by_dataset, live=live, notes=notes,
         too_little=too_little, store=where,
     )  # fmt: skip
-
-
-def _add_facts(record: StudyRecord, execution: Execution, **facts: Any) -> StudyRecord:
-    """Add facts about the last decision to the record and to the store."""
-    record = replace(record, decisions=(replace(record.decisions[-1], **facts),))
-    with opened(execution.store) as store:
-        if store is not None:
-            store.register(record)
-    return record
 
 
 def _preparation(live: Live) -> dict[str, dict[str, dict[str, Any]]]:

@@ -49,20 +49,17 @@ class Rows:
             self.classes = np.array([])
             self.y = data.y.to_numpy()
         self.known = frozenset(self.classes.tolist())
-        self._array: Floats | None = None
         weights = data.sample_weight
         self.weights: Floats | None = (
             None if weights is None else weights.to_numpy(dtype=np.float64)
         )
 
-    @property
+    @cached_property
     def array(self) -> Floats:
         """All columns as one array, for numeric data without missing values."""
-        if self._array is None:
-            kinds = set(self.data.X.dtypes)
-            alone = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
-            self._array = np.ascontiguousarray(self.data.X.to_numpy(dtype=alone))
-        return self._array
+        kinds = set(self.data.X.dtypes)
+        alone = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+        return np.ascontiguousarray(self.data.X.to_numpy(dtype=alone))
 
     def held_out(self, test: npt.NDArray[np.int64]) -> HeldOutRows:
         """Return the test rows of a split."""
@@ -501,8 +498,10 @@ class Evaluator:
                     models = self._models(cell.dataset, cell.learner)
                     return self._fit(models, cell, fold, shared)
             except BaseException as raised:  # a stranger's class may raise anything
+                # where Ctrl-C is ignored, only the learner can have interrupted itself
+                from_user = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
                 if isinstance(raised, Interrupted) or (
-                    isinstance(raised, KeyboardInterrupt) and _hears_the_user()
+                    isinstance(raised, KeyboardInterrupt) and from_user
                 ):
                     raise
                 return replace(cell, scores=(_failure(raised),) * len(self.live.metrics))
@@ -544,6 +543,8 @@ class Evaluator:
         scores = tuple(fitted_model.loss(loss) for loss in live.metrics)
         if all(isinstance(score, Failure) for score in scores):
             return replace(cell, scores=scores)
+        # one fold, whatever was resumed
+        weighed = cell.run == cell.fold == cell.repetition == 0
         packed = None
         if live.keeps_predictions(cell) and not isinstance(scores[0], Failure):
             if rows.classification:
@@ -554,31 +555,19 @@ class Evaluator:
             scores=scores,
             fit_time=fit_time,
             predict_time=done - fitted,
-            size=model_size(model) if _is_weighed(cell) else None,
+            size=model_size(model) if weighed else None,
             predictions=packed,
         )
-
-
-def _is_weighed(cell: Cell) -> bool:
-    """Return whether to measure the size of the model: of one fold, whatever was resumed."""
-    return cell.run == cell.fold == cell.repetition == 0
 
 
 def _failure(raised: BaseException) -> Failure:
     """Return the failure of a cell that raised an error."""
     if isinstance(raised, UnscoredError):
         return raised.failure
-    kind = detail = ""
+    kind, detail = "memory" if isinstance(raised, MemoryError) else "raised", ""
     if isinstance(raised, ImportError):
         kind, detail = "missing", (raised.name or "").partition(".")[0]
-    elif isinstance(raised, MemoryError):
-        kind = "memory"
-    return Failure(kind=kind or "raised", reason=describe_error(raised), detail=detail)
-
-
-def _hears_the_user() -> bool:
-    """Return whether an interruption may come from the keyboard instead of the learner."""
-    return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    return Failure(kind=kind, reason=describe_error(raised), detail=detail)
 
 
 def model_factory(estimator: Any) -> Callable[[int], Any]:

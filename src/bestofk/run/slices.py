@@ -44,8 +44,7 @@ def refuse_slices(live: Live, *, stops: bool) -> None:
             f" does not apply to the metric {loss_shown(loss.name)!r}, which depends on more "
             "than the predictions.",
         )
-    labels, by = _names(live.datasets)
-    names = _distinct(labels)
+    labels, names, by = _slices(live.datasets)
     check_slices(names, by)
     too_small = _too_small(live, labels, names)
     if len(too_small) == len(names):
@@ -62,18 +61,15 @@ def study_slices(
     whole = study.decision
     if whole is None:
         return None
-    labels, by = _names(live.datasets)
-    names = _distinct(labels)
-    names_of_all = live.record.names
-    learners = [index for index, one in enumerate(names_of_all) if one not in study.left_out]
+    labels, names, by = _slices(live.datasets)
+    learners = [at for at, one in enumerate(live.record.names) if one not in study.left_out]
     too_small = _too_small(live, labels, names)
     tables, problems = _results_by_slice(
         live, table, labels, [name for name in names if name not in too_small]
     )
+    problems |= {name: DesignError(reason) for name, reason in too_small.items()}
 
     def decide_in(name: str, alpha: float) -> Decision:
-        if name in too_small:
-            raise DesignError(too_small[name])
         if name in problems:
             raise problems[name]
         design = _design_in(live, labels[0] == name)
@@ -83,22 +79,18 @@ def study_slices(
             losses = instance_losses(live, table, learners, chosen) or losses
         if losses is None:
             raise DesignError("No fold was finished by all learners.")
-        preferred = replace(
-            with_measured_costs(settings, losses.learners, study.costs), alpha=alpha
-        )
-        return decide(losses, preferred)
+        preferred = with_measured_costs(settings, losses.learners, study.costs)
+        return decide(losses, replace(preferred, alpha=alpha))
 
     return order_slices(whole, names, decide_in, by=by)
 
 
-def _names(datasets: Sequence[DataSet]) -> tuple[list[Names], str]:
-    """Return the slice of each row of each data set, and the name of the column."""
+def _slices(datasets: Sequence[DataSet]) -> tuple[list[Names], tuple[str, ...], str]:
+    """Return the slice of each row of each data set, all slices, and the name of the column."""
     columns = [data.by for data in datasets if data.by is not None]
-    return [slice_names(column) for column in columns], str(columns[0].name or "by")
-
-
-def _distinct(labels: Sequence[Names]) -> tuple[str, ...]:
-    return tuple(sorted({str(name) for column in labels for name in column}))
+    labels = [slice_names(column) for column in columns]
+    names = sorted({str(name) for column in labels for name in column})
+    return labels, tuple(names), str(columns[0].name or "by")
 
 
 def _design_in(live: Live, chosen: npt.NDArray[np.bool_]) -> Design:
