@@ -85,7 +85,7 @@ def test_stated_task_of_a_study(whole, data):
     given = (str(path),) if data == "data" else (frame[["a", "b"]], frame["y"])
     study = bk.compare(["max", "nmc"], *given, **QUICK, task="classification")
     choice = ", the last column (44 classes)," if data == "data" else " (44 classes)"
-    assert study.outcome.assumed == (f"Predicting 'y'{choice} from 2 columns, 60 rows.",)
+    assert study.outcome.record.taken == (f"Predicting 'y'{choice} from 2 columns, 60 rows.",)
     assert study.scores.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
         bk.compare(["max", "nmc"], bk.read_data("iris"), **QUICK, task="regression")

@@ -218,7 +218,7 @@ def test_which_study(tmp_path):
     bk.compare(**on_iris(cv="5x2"), store=store, **QUICK)
     with pytest.raises(ArgumentError, match=r"holds 2 studies: give number=.*one of 1 and 2"):
         bk.open_study(store)
-    assert bk.open_study(store, 2).outcome.plan == "5x2"
+    assert bk.open_study(store, 2).outcome.record.plan == "5x2"
     with pytest.raises(UnknownNameError, match="study '9'"):
         bk.open_study(store, 9)
 

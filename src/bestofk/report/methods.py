@@ -153,7 +153,7 @@ def _comparison(subject: ReportSubject) -> str:
     if decision is not None and decision.on_items:
         basis = f"on the basis of {decision.design}"
     metric = "" if scores.loss_name == "loss" else f"; the metric was {scores.metric.name}"
-    seed = "" if subject.study is None else f", random state {subject.study.random_state}"
+    seed = "" if subject.study is None else f", random state {subject.study.record.random_state}"
     return f"{compared}{data} {basis}{metric}{seed}."
 
 

@@ -43,13 +43,13 @@ def facts_of(subject: ReportSubject) -> list[tuple[str, str]]:
         decides = f"{first} (decides)" if others else first
         prepared = " ".join(preparation_sentences(study.preparation))
         facts += [
-            ("Plan", f"{study.plan} ({study.losses.design.describe()})"),
+            ("Plan", f"{study.record.plan} ({study.losses.design.describe()})"),
             ("Loss", ", ".join([decides, *others])),
-            ("Random state", str(study.random_state)),
+            ("Random state", str(study.record.random_state)),
             ("Data sets", str(len(study.losses.datasets))),
             ("Store", hide_passwords(study.store)),
             ("Columns and missing cells", prepared or "none"),
-            ("Data as read", " ".join(study.assumed)),
+            ("Data as read", " ".join(study.record.taken)),
         ]
     elif subject.choice is not None:
         facts.append(("Logs as read", " ".join(subject.choice.account)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,21 +116,6 @@ class Study(Stated):
     """The learners and data that were run, for refits; None if opened from a store."""
 
     @property
-    def plan(self) -> str:
-        """The plan of the splits."""
-        return self.record.plan
-
-    @property
-    def random_state(self) -> int:
-        """The seed of splits and learners."""
-        return self.record.random_state
-
-    @property
-    def assumed(self) -> tuple[str, ...]:
-        """What is predicted, and what was assumed about columns and rows."""
-        return self.record.taken
-
-    @property
     def preparation(self) -> dict[str, dict[str, Preparation]]:
         """How the rows were prepared inside the folds, by data set and learner."""
         from bestofk.learners.preparation import Preparation
@@ -167,7 +153,7 @@ class Study(Stated):
                 {"name": one.name, "rows": one.rows, "fingerprint": one.fingerprint}
                 for one in self.record.datasets
             ],
-            "plan": self.plan,
+            "plan": self.record.plan,
             "failures": [json_ready(failure) for failure in self.failures],
         }
 
@@ -187,10 +173,8 @@ def complete_part(
     runs, folds = design.runs, design.folds
     subset_values, subset_notes = _complete_subsets(table, learners, design)
     values = losses_of(table, learners, (0, runs), folds)
-    there = np.zeros((runs, folds), dtype=bool)
-    if learners:
-        there |= ~np.isnan(values).any(axis=(0, 1, 4))
-    if not there.any():
+    there = ~np.isnan(values).any(axis=(0, 1, 4))
+    if not learners or not there.any():
         return None, ()
     values, design, notes = _whole_runs(values, there, design.with_(nested_runs=0))
     if design.kind != "cv":
@@ -345,10 +329,7 @@ def conclude(
     - `too_little`: Advice on a budget that ended too early.
     - `store`: Where the cells are.
     """
-
-    def whole_plan() -> Study:
-        return _of_whole_plan(table, settings, live, notes, too_little, store)
-
+    whole_plan = partial(_of_whole_plan, table, settings, live, notes, too_little, store)
     if outcome is not None:
         from bestofk.run.race import conclude_race
 
@@ -376,12 +357,12 @@ def _of_whole_plan(
     too_little: str,
     store: str,
 ) -> Study:
-    record, left_out = table.record, left_out_learners(table)
+    record, facts = table.record, facts_of(table, notes, store)
+    left_out, costs = facts["left_out"], facts["costs"]
     compared = [index for index, name in enumerate(record.names) if name not in left_out]
-    costs = cost_table(table)
     losses, dropped = _losses(table, compared, live)
     if losses is None:
-        raise RunError(_nothing(left_out, failed_cells(table), too_little if compared else ""))
+        raise RunError(_nothing(left_out, facts["failures"], too_little if compared else ""))
     decision: Decision | None = None
     why_not = "fewer than two learners have losses."
     if len(compared) > 1:
@@ -406,7 +387,7 @@ def _of_whole_plan(
             _other_metric(table.by_metric(metric), compared, live, others, costs, decision)
             for metric in range(1, len(record.metrics))
         ),
-        **facts_of(table, notes, store),
+        **facts,
     )
 
 

@@ -31,8 +31,8 @@ def study_statements(study: Study) -> tuple[Statement, ...]:
 
     return in_order(
         (
-            *(with_advice("data", *parts_of(text)) for text in study.assumed[:1]),
-            *(with_advice("note", *parts_of(note)) for note in study.assumed[1:]),
+            *(with_advice("data", *parts_of(text)) for text in study.record.taken[:1]),
+            *(with_advice("note", *parts_of(note)) for note in study.record.taken[1:]),
             *(() if study.decision is None else study.decision.statements),
             *_undecided(study),
             *_baseline(study),

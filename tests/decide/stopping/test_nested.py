@@ -90,7 +90,7 @@ def test_compare_stops_the_default_plan_as_a_replay_of_the_full_plan(tmp_path):
     learners = ["max", "nmc", "naive-bayes", "c4.5"]
     options = {"prefer": "listed", "progress": False}
     full = bk.compare(learners, "wine", **options, n_jobs=1)
-    assert full.outcome.plan == "10x5+nested"
+    assert full.outcome.record.plan == "10x5+nested"
     store = tmp_path / "study.db"
     stopped = bk.compare(learners, "wine", stop="settled", **options, n_jobs=2, store=store)
     assert stopped.decision.test == full.decision.test == "nested-cv-t"

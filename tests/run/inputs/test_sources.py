@@ -47,12 +47,15 @@ def test_groups_are_never_ignored():
 def test_the_plan_where_none_is_named_keeps_groups_whole():
     X, y = visits()
     study = bk.compare(LEARNERS, X, y, groups="patient", **QUICK)
-    assert study.outcome.plan == "group-10x5+nested"
+    assert study.outcome.record.plan == "group-10x5+nested"
     assert study.decision.test == "nested-cv-t"
     # no more degrees of freedom than the groups have
     assert study.decision.test_choice.arguments["rows"] == 12
     few, y = visits(groups=4)
-    assert bk.compare(LEARNERS, few, y, groups="patient", **QUICK).outcome.plan == "group-kfold:4"
+    assert (
+        bk.compare(LEARNERS, few, y, groups="patient", **QUICK).outcome.record.plan
+        == "group-kfold:4"
+    )
     assert default_plan(rows=99, groups=3) == "group-kfold:3"
     assert default_plan(rows=99, groups=30, datasets=3) == "group-10x10"
     assert default_plan(rows=99, groups=12, budget=60.0) == "group-10x5"
@@ -82,8 +85,8 @@ def test_a_splitter_and_its_pairs_are_the_same_study(tmp_path):
     one = bk.compare(LEARNERS, X, y, cv=splitter, **options)
     other = bk.compare(LEARNERS, X, y, cv=list(splitter.split(X, y)), **options)
     assert one.outcome.record.digest == other.outcome.record.digest
-    assert one.outcome.plan == other.outcome.plan
-    assert one.outcome.plan == "your splits"
+    assert one.outcome.record.plan == other.outcome.record.plan
+    assert one.outcome.record.plan == "your splits"
     assert one.decision.test == "corrected-repeated-kfold-t"
     np.testing.assert_array_equal(one.scores.losses, other.scores.losses)
     # what the first ran, the second found
