@@ -120,8 +120,10 @@ def cell(number: int) -> Any:
 def write(url: str, fault: Fault, report: int, rng: random.Random) -> None:
     """Write all cells in batches, and report those whose commit succeeded."""
     from bestofk._base.errors import StoreError
+    from bestofk.run.store import database
     from bestofk.run.store.store import open_store
 
+    database.BUSY_TIMEOUT = 0.2
     install(fault)
     if fault.kind == "kill":
         wait = rng.uniform(0.0, 0.15)
@@ -134,7 +136,7 @@ def write(url: str, fault: Fault, report: int, rng: random.Random) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     number = 0
     try:
-        with open_store(url, busy_timeout=0.2) as store:
+        with open_store(url) as store:
             while number < CELLS:
                 batch = list(range(number, min(number + rng.choice([1, 3, 10, 25]), CELLS)))
                 store.put(record(), [cell(each) for each in batch])

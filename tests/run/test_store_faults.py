@@ -255,8 +255,6 @@ def test_a_path_that_cannot_be_a_store(tmp_path, make):
 def test_a_read_only_store_is_not_created_or_written(lasting_url, tmp_path, live):
     with pytest.raises(StoreError, match="there is no"):
         open_store(lasting_url, read_only=True)
-    with pytest.raises(StoreError, match="there is no"):
-        open_store(lasting_url, create=False)
     assert list(tmp_path.iterdir()) == []
     with open_store(lasting_url) as store:
         store.put(RECORD, [make_cell(1)])
@@ -268,9 +266,10 @@ def test_a_read_only_store_is_not_created_or_written(lasting_url, tmp_path, live
             store.register(live.record)
 
 
-def test_a_long_lock_loses_nothing(tmp_path):
+def test_a_long_lock_loses_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_TIMEOUT", 0.2)
     path = tmp_path / "study.db"
-    store = open_store(path, busy_timeout=0.2)
+    store = open_store(path)
     store.put(RECORD, [make_cell(1)])
     store.flush()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -287,7 +286,7 @@ def test_a_long_lock_loses_nothing(tmp_path):
 
 def test_a_short_lock_is_waited_for(tmp_path):
     path = tmp_path / "study.db"
-    with open_store(path, busy_timeout=20) as store:
+    with open_store(path) as store:
         with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
             other.execute("BEGIN IMMEDIATE")
             store.put(RECORD, [make_cell(2)])
@@ -315,7 +314,8 @@ def test_a_server_that_restarts_is_waited_for(postgresql):
 
 
 def test_a_server_that_stays_away_is_waited_for_once(postgresql, monkeypatch):
-    store = open_store(postgresql.emptied(), patience=1.0)
+    monkeypatch.setattr(database, "PATIENCE", 1.0)
+    store = open_store(postgresql.emptied())
     store.put(RECORD, [make_cell(1)])
     store.flush()
     postgresql.down()
@@ -392,11 +392,13 @@ def test_a_server_without_a_free_connection_is_waited_for(postgresql):
         while len(others) < 200:
             others.append(psycopg.connect(plain))
     assert len(others) < 200
+    monkeypatch.setattr(database, "PATIENCE", 0.3)
     with pytest.raises(StoreError, match=r"too many clients|connection slots|no free connection"):
-        open_store(url, patience=0.3)
+        open_store(url)
+    monkeypatch.setattr(database, "PATIENCE", 30.0)
     release = threading.Timer(1.0, lambda: [each.close() for each in others])
     release.start()
-    with open_store(url, patience=30.0) as store:
+    with open_store(url) as store:
         store.put(RECORD, [make_cell(1)])
         store.flush()
         assert store.n_cells() == 1

@@ -173,7 +173,7 @@ def complete_part(
     runs, folds = design.runs, design.folds
     subset_values, subset_notes = _complete_subsets(table, learners, design)
     values = losses_of(table, learners, (0, runs), folds)
-    there = ~np.isnan(values).any(axis=(0, 1, 4))
+    there: np.ndarray = ~np.isnan(values).any(axis=(0, 1, 4))
     if not learners or not there.any():
         return None, ()
     values, design, notes = _whole_runs(values, there, design.with_(nested_runs=0))

@@ -109,11 +109,11 @@ def test_a_damaged_store_is_one_error_message(filled):
         open_store(filled).n_cells()
 
 
-def test_an_empty_file_becomes_a_store_only_with_create(tmp_path):
+def test_an_empty_file_becomes_a_store_only_if_opened_for_writing(tmp_path):
     path = tmp_path / "made.db"
     path.touch()
     with pytest.raises(StoreError, match="this is not a bestofk store"):
-        open_store(path, create=False)
+        open_store(path, read_only=True)
     assert path.read_bytes() == b""
     with open_store(path) as store:
         store.put(RECORD, [make_cell(1)])

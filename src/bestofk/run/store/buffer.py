@@ -29,15 +29,9 @@ class Buffer:
     """
 
     def __init__(
-        self,
-        write: Callable[[list[Row]], None],
-        merge: Callable[[Row, Row], Row],
-        *,
-        max_waiting: int = MAX_WAITING,
-        max_seconds: float = MAX_WAIT_SECONDS,
+        self, write: Callable[[list[Row]], None], merge: Callable[[Row, Row], Row]
     ) -> None:
         self._write, self._merge = write, merge
-        self._max_waiting, self._max_seconds = max_waiting, max_seconds
         self._waiting: dict[str, Row] = {}
         self._bytes = 0
         self._failure: Exception | None = None
@@ -55,7 +49,7 @@ class Buffer:
         failure = self._failure
         with self._changing:
             self._insert(rows)
-            full = len(self._waiting) >= self._max_waiting or self._bytes >= MAX_WAITING_BYTES
+            full = len(self._waiting) >= MAX_WAITING or self._bytes >= MAX_WAITING_BYTES
         if failure is not None:
             raise failure
         if full:
@@ -102,7 +96,7 @@ class Buffer:
             self._waiting[row["digest"]] = row if old is None else self._merge(old, row)
             self._bytes += len(row.get("predictions") or row.get("data") or b"")
         if self._waiting and self._timer is None:
-            self._timer = threading.Timer(self._max_seconds, self._flush_in_background)
+            self._timer = threading.Timer(MAX_WAIT_SECONDS, self._flush_in_background)
             self._timer.daemon = True
             self._timer.start()
 

@@ -26,6 +26,10 @@ SCHEMA_VERSION = 8
 FIRST_PAUSE_SECONDS = 0.05
 MAX_PAUSE_SECONDS = 2.0
 """Time between two attempts to reach a server again."""
+BUSY_TIMEOUT = 30.0
+"""Seconds to wait for a lock of another process."""
+PATIENCE = 60.0
+"""Seconds to wait for a server that went away after the store was opened, as in a restart."""
 MAX_DEADLOCKS = 5
 """Times to repeat a transaction that the server aborted because of a deadlock."""
 
@@ -93,14 +97,12 @@ claimers = _table(
 class Database:
     """A database whose errors are sentences, shared by a store and its claims.
 
-    If the server goes away (a restart, a broken connection), calls wait for it, up to `patience`
+    If the server goes away (a restart, a broken connection), calls wait for it, up to `PATIENCE`
     seconds for each time it goes. After that every call fails immediately until the server is back.
     """
 
-    def __init__(
-        self, address: Address, *, read_only: bool, busy_timeout: float, patience: float
-    ) -> None:
-        self.address, self.read_only, self.patience = address, read_only, patience
+    def __init__(self, address: Address, *, read_only: bool) -> None:
+        self.address, self.read_only = address, read_only
         self._process = os.getpid()
         self._connected = False
         self._gone_since: float | None = None
@@ -111,13 +113,13 @@ class Database:
         if address.kind == "memory":
             self._turn = threading.RLock()
         if address.kind == "postgresql":
-            self._engine = _postgresql_engine(address, busy_timeout)
+            self._engine = _postgresql_engine(address)
         else:
-            self._engine = _sqlite_engine(address.path, read_only, busy_timeout)
+            self._engine = _sqlite_engine(address.path, read_only)
 
-    def prepare(self, *, create: bool) -> None:
+    def prepare(self) -> None:
         """Check the schema version, and create the tables if there are none."""
-        path = self.address.path
+        path, create = self.address.path, not self.read_only
         if path is not None:
             _check_file(path, self.address.shown, create=create)
         version = self.read(_schema_version)
@@ -132,7 +134,7 @@ class Database:
                 f"needs version {SCHEMA_VERSION}: use another store, or the bestofk that wrote it; "
                 f"{UNCHANGED}."
             )
-        if path is not None and not self.read_only:
+        if path is not None and create:
             self._file = _file_identity(path)
             # readers and writers work at the same time; not possible while another process writes
             with closing(self._engine.raw_connection()) as raw, suppress(sqlite3.OperationalError):
@@ -236,7 +238,7 @@ class Database:
         if self._gone_since is None:
             self._gone_since = time.monotonic()
         # try at least once more, because the server may only have dropped an old connection
-        return attempts == 1 or time.monotonic() - self._gone_since < self.patience
+        return attempts == 1 or time.monotonic() - self._gone_since < PATIENCE
 
 
 def _file_identity(path: Path) -> tuple[int, int] | None:
@@ -333,7 +335,7 @@ def _check_file(path: Path, shown: str, *, create: bool) -> None:
         )
 
 
-def _sqlite_engine(path: Path | None, read_only: bool, busy_timeout: float) -> sa.Engine:
+def _sqlite_engine(path: Path | None, read_only: bool) -> sa.Engine:
     """Return an engine for one file or, without a path, for memory."""
     mode = "rwc"
 
@@ -342,8 +344,8 @@ def _sqlite_engine(path: Path | None, read_only: bool, busy_timeout: float) -> s
         if path is None:
             return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         if read_only:
-            return _connect_to_read(path, busy_timeout)
-        connection = _connect(path, mode, busy_timeout)
+            return _connect_to_read(path)
+        connection = _connect(path, mode)
         mode = "rw"  # do not create a file that was deleted meanwhile
         # checkpoint every 16 MB, because digests are scattered over their index
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
@@ -366,20 +368,20 @@ def _begin(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-def _connect(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
-        timeout=timeout,
+        timeout=BUSY_TIMEOUT,
         isolation_level=None,
         check_same_thread=False,
     )
 
 
-def _connect_to_read(path: Path, busy_timeout: float) -> sqlite3.Connection:
+def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Connect for reading, also if the directory is read-only."""
     # in mode "rw" SQLite removes its log files at the end
-    connection = _connect(path, "rw", busy_timeout)
+    connection = _connect(path, "rw")
     try:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -387,14 +389,14 @@ def _connect_to_read(path: Path, busy_timeout: float) -> sqlite3.Connection:
         connection.close()
         if Path(f"{path}-wal").exists():
             raise
-        return _connect(path, "ro&immutable=1", busy_timeout)
+        return _connect(path, "ro&immutable=1")
     return connection
 
 
 # PostgreSQL
 
 
-def _postgresql_engine(address: Address, busy_timeout: float) -> sa.Engine:
+def _postgresql_engine(address: Address) -> sa.Engine:
     assert address.url is not None
     try:
         engine = sa.create_engine(address.url, hide_parameters=True, pool_pre_ping=True)
@@ -403,7 +405,7 @@ def _postgresql_engine(address: Address, busy_timeout: float) -> sa.Engine:
 
     def set_lock_timeout(connection: Any, record: Any) -> None:  # noqa: ARG001
         with connection.cursor() as cursor:
-            cursor.execute(f"SET lock_timeout = {int(busy_timeout * 1000)}")
+            cursor.execute(f"SET lock_timeout = {int(BUSY_TIMEOUT * 1000)}")
         connection.commit()
 
     sa.event.listen(engine, "connect", set_lock_timeout)

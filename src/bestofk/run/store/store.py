@@ -45,32 +45,16 @@ from bestofk.run.store.url import parse_address
 if TYPE_CHECKING:
     from typing import Self
 
-BUSY_TIMEOUT = 30.0
-"""Seconds to wait for a lock of another process."""
-PATIENCE = 60.0
-"""Seconds to wait for a server that went away."""
 MAX_QUERIED_ROWS = 2_000
 """Rows read in one query or batch."""
 
 
-def open_store(
-    store: str | os.PathLike[str] | None = None,
-    *,
-    create: bool = True,
-    read_only: bool = False,
-    busy_timeout: float = BUSY_TIMEOUT,
-    patience: float = PATIENCE,
-) -> Store:
+def open_store(store: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> Store:
     """Open a store, or create it.
 
     - `store`: None means memory. A path or ``"sqlite:///x.db"`` names an SQLite file.
       ``"postgresql+psycopg://user:password@host/database"`` names a PostgreSQL database.
-    - `create`: Whether to create a store that does not exist.
-    - `read_only`: Open for reading only; implies ``create=False``.
-    - `busy_timeout`: Seconds to wait for a lock of another process.
-    - `patience`: Seconds to wait for a server that goes away after the store was opened, as in a
-      restart.
-
+    - `read_only`: Open for reading only; the store must exist.
     - Returns: A context manager that writes waiting results at the end.
 
     Raises
@@ -88,10 +72,9 @@ def open_store(
     ...     store.get_payloads(["a1", "b2"])
     {'a1': b'some result'}
     """
-    address = parse_address(store)
-    database = Database(address, read_only=read_only, busy_timeout=busy_timeout, patience=patience)
+    database = Database(parse_address(store), read_only=read_only)
     try:
-        database.prepare(create=create and not read_only)
+        database.prepare()
     except BaseException:
         database.dispose()
         raise
