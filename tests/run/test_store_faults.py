@@ -382,7 +382,7 @@ def test_a_full_disk_of_a_server(postgresql, tmp_path):
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_server_without_a_free_connection_is_waited_for(postgresql):
+def test_a_server_without_a_free_connection_is_waited_for(postgresql, monkeypatch):
     import psycopg
 
     url = postgresql.emptied()

@@ -169,14 +169,15 @@ class _Line:
 def _metrics() -> dict[str, Iterable[Any]]:
     from sklearn.metrics import get_scorer_names
 
-    from bestofk.run.metrics import LOSSES, listed_metric
+    from bestofk.losses.losses import metric_of
+    from bestofk.run.metrics import LOSSES, loss_shown
 
     scorers = []
     for name in get_scorer_names():
         if name not in LOSSES:
-            metric = listed_metric(name)
-            better = "larger" if metric["higher_is_better"] else "smaller"
-            scorers.append(_Line(name=name, summary=f"{metric['shown']}, {better} is better"))
+            metric = metric_of(loss_shown(name))
+            better = "larger" if metric.higher_is_better else "smaller"
+            scorers.append(_Line(name=name, summary=f"{metric.name}, {better} is better"))
     return {
         "": LOSSES.values(),
         "Scorers of scikit-learn, shown in their own direction": scorers,

@@ -120,17 +120,16 @@ class DaskCluster:
 
     def _sent(self) -> Any:
         """Return the future of the task; send it again if the workers that had it are gone."""
-        if self.packed is None or self.packed.status != "finished":
-            self.packed = self._scattered(Packed(self.task.ship()))
-        return self.packed
-
-    def _scattered(self, packed: Packed) -> Any:
-        """Give the data to all workers; try again if one of them dies meanwhile."""
+        if self.packed is not None and self.packed.status == "finished":
+            return self.packed
+        packed = Packed(self.task.ship())
         for _ in range(MAX_SENDS):
             try:
                 # without a hash: data that was lost with its workers needs a new key
-                return self.client.scatter(packed, broadcast=True, hash=False)
+                self.packed = self.client.scatter(packed, broadcast=True, hash=False)
+                return self.packed
             except OSError as error:
+                # one of the workers died meanwhile
                 reason = error
                 if self.client.status != "running":
                     break

@@ -112,14 +112,6 @@ def loss_shown(name: str) -> str:
     return f"{'-' if kind in RISING else '1 - '}{plain}{of_class}"
 
 
-def listed_metric(name: str) -> dict[str, Any]:
-    """Return the displayed name of a loss and whether higher is better there."""
-    from bestofk.losses.losses import metric_of
-
-    metric = metric_of(loss_shown(name))
-    return {"shown": metric.name, "higher_is_better": metric.higher_is_better}
-
-
 def wrong(y_true: Labels, y_pred: Labels) -> Any:
     """Return whether each label is wrong."""
     return y_true != y_pred

@@ -118,7 +118,7 @@ class Predictions(BaseEstimator):  # type: ignore[misc]
 RowsT = TypeVar("RowsT", HeldOutRows, Predictions)
 
 
-def some_of(rows: RowsT, chosen: npt.NDArray[Any]) -> RowsT:
+def some_of(rows: RowsT, chosen: npt.NDArray[Any] | slice) -> RowsT:
     """Return some of the rows, or their predictions."""
     columns = {one.name: getattr(rows, one.name) for one in fields(rows) if one.name != "classes"}
     return replace(
@@ -170,7 +170,7 @@ def loss_of(loss: Loss, rows: HeldOutRows, predictions: Predictions) -> float:
             ) from None
 
 
-def unit_values(loss: Loss, rows: HeldOutRows, predictions: Predictions, seed: int = 0) -> Floats:
+def unit_values(loss: Loss, rows: HeldOutRows, predictions: Predictions) -> Floats:
     """Return one value per unit of the test set, whose mean is the loss of the model."""
     each = _row_loss(loss)
     if each is not None:
@@ -181,9 +181,8 @@ def unit_values(loss: Loss, rows: HeldOutRows, predictions: Predictions, seed: i
         positive, scores = metric_arguments(LOSSES["auc"], rows, predictions)
         return auc_components(positive, scores, sample_weight=rows.weights, groups=rows.groups)
     # jackknife components of any other metric
-    unit_of = blocks(rows, seed)
-    units = np.arange(int(unit_of.max()) + 1)
-    left_out, alike = units, units
+    unit_of = blocks(rows)
+    left_out = alike = units = np.arange(int(unit_of.max()) + 1)
     if rows.groups is None and len(units) == len(unit_of):
         left_out, alike = _distinct(loss, rows, predictions)
     others = (unit_of != unit for unit in left_out)
@@ -229,7 +228,7 @@ def by_unit(losses: Floats, rows: HeldOutRows) -> Floats:
     return shares
 
 
-def blocks(rows: HeldOutRows, seed: int = 0) -> npt.NDArray[np.int64]:
+def blocks(rows: HeldOutRows) -> npt.NDArray[np.int64]:
     """Return the block of each row that the jackknife leaves out together.
 
     A block is one row or group; of more than `MAX_UNITS` a random set of about equal size.
@@ -238,9 +237,8 @@ def blocks(rows: HeldOutRows, seed: int = 0) -> npt.NDArray[np.int64]:
     count = int(units.max()) + 1
     if count <= MAX_UNITS:
         return units
-    shuffled = np.random.default_rng(seed).permutation(count)
-    block: npt.NDArray[np.int64] = (shuffled % N_BLOCKS)[units]
-    return block
+    shuffled = np.random.default_rng(0).permutation(count)
+    return np.asarray(shuffled % N_BLOCKS)[units]
 
 
 def n_units(loss: Loss, rows: HeldOutRows) -> int:
@@ -316,21 +314,17 @@ def instance_losses(
     live: Live,
     table: CellTable,
     learners: Sequence[int],
-    chosen: npt.NDArray[np.bool_] | None = None,
-    *,
-    metric: int = 0,
+    chosen: npt.NDArray[np.bool_] | slice = slice(None),
 ) -> Scores | None:
     """Return losses of the kept learners on the (chosen) instances of the one test set.
 
     Return None if there are several data sets, or if the metric cannot be tested on one test set.
     """
-    loss = live.metrics[metric]
-    data, splits = live.datasets[0], live.splits[0]
+    loss, data, splits = live.metrics[table.metric], live.datasets[0], live.splits[0]
     rows = _test_set(live)
     if len(live.datasets) > 1 or design_kind(loss, rows.classes) is None:
         return None
-    everything = np.ones(len(rows.truth), dtype=bool) if chosen is None else chosen
-    rows = some_of(rows, everything)
+    rows = some_of(rows, chosen)
     predictions: dict[str, list[Predictions]] = {}
     for learner in learners:
         repeated = predictions.setdefault(live.record.names[learner], [])
@@ -339,7 +333,7 @@ def instance_losses(
             found = table.get(cell)
             if found is None or found.predictions is None:
                 return None
-            repeated.append(some_of(predictions_in(found.predictions, rows.classes), everything))
+            repeated.append(some_of(predictions_in(found.predictions, rows.classes), chosen))
     units = n_units(loss, rows)
     in_groups = f" in {units} groups" if data.groups is not None else ""
     return held_out_losses(
@@ -477,13 +471,15 @@ def compare_predictions(
     )  # fmt: skip
 
 
-def order_predictions_by(y_true: str, predictions: Any, by: str, **arguments: Any) -> Result:
+def order_predictions_by(
+    y_true: str, predictions: Any, by: str, *, settings: Settings, **arguments: Any
+) -> Result:
     """Decide from predictions on all rows and in every slice; the slices hold together.
 
     - `y_true`: The column of true values.
     - `predictions`: DataFrame, mapping of name to array, or path of a table.
     - `by`: The column of slices.
-    - `**arguments`: As for `compare_predictions`.
+    - `settings`, `**arguments`: As for `compare_predictions`.
     """
     columns = {name: np.asarray(cells) for name, cells in _columns(predictions, {})[0].items()}
     if by not in columns:
@@ -493,11 +489,10 @@ def order_predictions_by(y_true: str, predictions: Any, by: str, **arguments: An
     def decide(name: str, alpha: float) -> Decision:
         rows = labels == name
         part = {column: values[rows] for column, values in columns.items()}
-        settings = replace(arguments.get("settings") or Settings(), alpha=alpha)
-        options = {**arguments, "alpha": Settings().alpha, "settings": settings}
-        return decision_of(compare_predictions(y_true, part, **options))
+        own = replace(settings, alpha=alpha)
+        return decision_of(compare_predictions(y_true, part, settings=own, **arguments))
 
-    whole = compare_predictions(y_true, columns, **arguments)
+    whole = compare_predictions(y_true, columns, settings=settings, **arguments)
     names = tuple(dict.fromkeys(labels))
     return Result(whole.outcome, order_slices(decision_of(whole), names, decide, by=by))
 
@@ -802,7 +797,11 @@ def _named_models(models: Any) -> dict[str, Any]:
             "models must be a mapping of name to fitted model, or a list; got "
             f"{type(models).__name__}."
         )
-    pairs = models.items() if isinstance(models, Mapping) else map(_with_name, models)
+    pairs = (
+        models.items()
+        if isinstance(models, Mapping)
+        else [one if isinstance(one, tuple) else (type(one).__name__, one) for one in models]
+    )
     named: dict[str, Any] = {}
     for name, model in pairs:
         if str(name) in named:
@@ -811,7 +810,3 @@ def _named_models(models: Any) -> dict[str, Any]:
             raise ArgumentError(f"{name} must be a fitted model with predict.")
         named[str(name)] = model
     return named
-
-
-def _with_name(model: Any) -> tuple[str, Any]:
-    return model if isinstance(model, tuple) else (type(model).__name__, model)

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk.run.cells import Cell
+from bestofk.run.store.url import hide_passwords
 from bestofk.splits.design import Design
 
 
 def now() -> str:
     """Return the time as text, for the reader only."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _hidden(command: Sequence[str]) -> tuple[str, ...]:
-    """Return a command line without passwords."""
-    if not command:
-        return ()
-    from bestofk.run.store.url import hide_passwords
-
-    return tuple(map(hide_passwords, command))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +77,7 @@ class StoredDecision:
         return self.options, self.race, self.by_dataset
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "command", _hidden(self.command))
+        object.__setattr__(self, "command", tuple(map(hide_passwords, self.command)))
         object.__setattr__(self, "notes", tuple(self.notes))
 
 
@@ -166,8 +159,7 @@ class StudyRecord:
     @property
     def n_cells(self) -> int:
         """Number of cells."""
-        datasets, splits, repetitions, learners = self.shape
-        return datasets * splits * repetitions * learners
+        return prod(self.shape)
 
     def position(self, cell: Cell) -> int:
         """Return the position of a cell."""

@@ -411,7 +411,7 @@ def _losses(
     if losses is not None and live is not None and is_one_split(losses):
         from bestofk.run.one_test_set import instance_losses
 
-        losses = instance_losses(live, table, learners, metric=table.metric) or losses
+        losses = instance_losses(live, table, learners) or losses
     return losses, dropped
 
 

@@ -22,7 +22,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk.run.metrics import as_loss, as_losses, listed_metric
+from bestofk.losses.losses import metric_of
+from bestofk.run.metrics import as_loss, as_losses, loss_shown
 from bestofk.splits.plans import plan as make_plan
 
 SERIAL = bk.Execution(engine="serial", progress=False)
@@ -233,9 +234,9 @@ def test_every_scorer_is_shown_in_its_own_direction():
     from sklearn.metrics import get_scorer_names
 
     for name in get_scorer_names():
-        rises = listed_metric(name)["higher_is_better"]
-        assert rises is (get_scorer(name)._sign > 0), name
-        assert not listed_metric(name)["shown"].startswith(("neg_", "neg ", "-", "1 -"))
+        metric = metric_of(loss_shown(name))
+        assert metric.higher_is_better is (get_scorer(name)._sign > 0), name
+        assert not metric.name.startswith(("neg_", "neg ", "-", "1 -"))
 
 
 def test_a_cost_matrix_by_names_in_any_order():
