@@ -12,7 +12,6 @@ import bestofk as bk
 from bestofk.run.compare import budget_words
 from bestofk.run.runner import interruption_message
 from bestofk.run.store.database import cells
-from bestofk.run.store.store import open_store
 from bestofk.splits.plans import plan as make_plan
 
 QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}
@@ -141,8 +140,7 @@ def unfinished():
                 where = f"rowid in (select rowid from {cells.name} order by run desc, fold desc)"
                 database.execute(f"delete from {cells.name} where {where[:-1]} limit {gone})")
             database.close()
-            with open_store(str(path), read_only=True) as store:
-                study = bk.open_study(store).outcome
+            study = bk.open_study(path).outcome
         yield f"recalled from a store, {what}", replace(study, store="study.db")
 
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 from bestofk._base.checks import refuse
-from bestofk._base.errors import (
-    ArgumentError,
-    StoreError,
-)
+from bestofk._base.errors import ArgumentError, StoreError
 from bestofk.data.tables.limits import check_cells
 from bestofk.decide.preference import preference_from_json
 from bestofk.decide.result import Result
@@ -31,7 +27,7 @@ _BYTES_PER_STORED_CELL = 200
 
 
 def open_study(
-    store: str | os.PathLike[str] | Store,
+    store: str | os.PathLike[str],
     number: int | None = None,
     *,
     decision: int | Settings | None = None,
@@ -43,7 +39,7 @@ def open_study(
 
     Parameters
     ----------
-    store : path, URL or Store
+    store : path or URL
         The store that ``bk.compare(..., store=...)`` wrote.
     number : int, optional
         Which study; by default the only one.
@@ -75,8 +71,7 @@ def open_study(
     >>> again.explain() == study.explain(), strict.settings.alpha
     (True, 0.001)
     """
-    opened = nullcontext(store) if isinstance(store, Store) else open_store(store, read_only=True)
-    with opened as source:
+    with open_store(store, read_only=True) as source:
         record = source.study(number)
         cells = stored_cells(source, record)
         return Result(decided_study(cells, source.shown_url, decision=decision, **changes))

@@ -81,11 +81,6 @@ class PlannedRace:
         """The unit of the race."""
         return "data set" if isinstance(self.test, PlannedUnits) else "run"
 
-    def fits(self, learners: int, repetitions: int) -> int:
-        """Return the number of fits of the whole plan."""
-        per_unit = self.test.folds * len(self.cells(0, 0))
-        return learners * self.test.runs * per_unit * repetitions
-
     def cells(self, unit: int, fold: int) -> tuple[tuple[int, int, int], ...]:
         """Data set, run and fold of all that makes up one loss of a unit."""
         design = self.design
@@ -275,7 +270,7 @@ def race_cells(
         return outcome
     worked = {cell.learner for cell in track.table if cell.failure is None}
     remaining = sorted(worked)
-    names = [record.learners[number].name for number in remaining]
+    names = [record.names[number] for number in remaining]
     if len(remaining) < 2 or (settings.control is not None and settings.control not in names):
         return outcome
 
@@ -408,7 +403,7 @@ def run_race(
     record = task.live.record
     times = Times(Counter(map(task.timed_as, record.cells())))
     with progress as shown, engine:
-        shown.start(total=planned.fits(len(record.learners), record.repetitions), done=0)
+        shown.start(total=record.n_cells, done=0)
 
         def fetch(cells: Sequence[Cell]) -> Iterable[Cell]:
             return run(cells, engine=engine, progress=shown, times=times)
@@ -449,7 +444,7 @@ def _race(outcome: RaceOutcome, metric: Metric) -> Race:
     assert outcome.losses is not None
     assert outcome.runs is not None
     rule, test, look = outcome.planned.rule, outcome.test, outcome.look
-    names = [record.learners[number].name for number in outcome.prefer]
+    names = [record.names[number] for number in outcome.prefer]
     # the decision of the whole plan is settled, however close it is
     settled = exact = outcome.whole
     why = [""] * len(names)
@@ -479,7 +474,7 @@ def _race(outcome: RaceOutcome, metric: Metric) -> Race:
         risk=rule.risk,
         planned_runs=test.runs,
         fits=len(outcome.table),
-        planned_fits=outcome.planned.fits(len(record.learners), record.repetitions),
+        planned_fits=record.n_cells,
         open_pairs=()
         if settled or look is None
         else tuple((names[i], names[j]) for i, j in look.open_pairs),

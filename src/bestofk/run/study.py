@@ -19,7 +19,7 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.settings import Settings, with_changes, with_measured_costs
 from bestofk.decide.statements import Stated, Statement
 from bestofk.losses.losses import DIMS, Scores, metric_of
-from bestofk.run.cells import CellTable
+from bestofk.run.cells import NUMBERS, CellTable
 from bestofk.run.metrics import loss_shown
 from bestofk.splits.design import Design
 from bestofk.splits.plans import plan_words
@@ -136,7 +136,7 @@ class Study(Stated):
         """Return the costs of one fit, and the runs of a race."""
         costs: dict[str, Mapping[Any, Any]] = {
             what: {name: getattr(cost, what) for name, cost in self.costs.items()}
-            for what in ("fit_time", "predict_time", "size")
+            for what in NUMBERS
         }
         return {**costs, **Stated._measured(self)}
 
@@ -173,7 +173,7 @@ def complete_part(
     runs, folds = design.runs, design.folds
     subset_values, subset_notes = _complete_subsets(table, learners, design)
     values = losses_of(table, learners, (0, runs), folds)
-    there: np.ndarray = ~np.isnan(values).any(axis=(0, 1, 4))
+    there = np.asarray(~np.isnan(values).any(axis=(0, 1, 4)))
     if not learners or not there.any():
         return None, ()
     values, design, notes = _whole_runs(values, there, design.with_(nested_runs=0))
@@ -279,7 +279,7 @@ def cost_table(table: CellTable) -> dict[str, Cost]:
     costs = {}
     for learner, name in enumerate(record.names):
         means: dict[str, float | None] = {}
-        for what in ("fit_time", "predict_time", "size"):
+        for what in NUMBERS:
             known = table.column(what)[:, :main, :, learner].ravel()
             known = known[~np.isnan(known)]
             means[what] = float(np.mean(known)) if len(known) else None

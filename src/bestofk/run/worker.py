@@ -24,7 +24,6 @@ SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that keeps the working folder off the import path of an interpreter."""
 OF_WORKER = "worker"
 """Its value if a worker starts with it but the learners run without it."""
-AnyTask = Task
 
 
 def run_worker(pipe: Connection, threads: int) -> None:
@@ -55,14 +54,14 @@ def run_fork_server(control: Connection, threads: int) -> None:
     _serve_forks(control, task)
 
 
-def run_forked_server(control: Connection, parent_end: Connection, task: AnyTask) -> None:
+def run_forked_server(control: Connection, parent_end: Connection, task: Task) -> None:
     """Fork workers from a fork of the parent, as `run_fork_server` does."""
     parent_end.close()
     _begin()
     _serve_forks(control, task)
 
 
-def _serve_forks(control: Connection, task: AnyTask) -> NoReturn:
+def _serve_forks(control: Connection, task: Task) -> NoReturn:
     with contextlib.suppress(EOFError, OSError):
         while True:
             pid = control.recv()
@@ -73,7 +72,7 @@ def _serve_forks(control: Connection, task: AnyTask) -> NoReturn:
     os._exit(0)
 
 
-def _fork_worker(control: Connection, task: AnyTask) -> None:
+def _fork_worker(control: Connection, task: Task) -> None:
     parent_end, pipe = Pipe()
     with warnings.catch_warnings():
         # Python also counts the thread of pyarrow
@@ -111,7 +110,7 @@ def _begin() -> None:
     np.random.seed()  # noqa: NPY002
 
 
-def _loaded(pipe: Connection, threads: int) -> AnyTask:
+def _loaded(pipe: Connection, threads: int) -> Task:
     # it has protected the start of this interpreter; a fit may start others
     if os.environ.get(SAFE_PATH) == OF_WORKER:
         del os.environ[SAFE_PATH]
@@ -157,7 +156,7 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _evaluate_blocks(pipe: Connection, task: AnyTask) -> NoReturn:
+def _evaluate_blocks(pipe: Connection, task: Task) -> NoReturn:
     """Evaluate blocks until the pipe closes, and end without waiting for threads of a fit."""
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -165,7 +164,7 @@ def _evaluate_blocks(pipe: Connection, task: AnyTask) -> NoReturn:
     os._exit(0)
 
 
-def _evaluate_block(pipe: Connection, task: AnyTask, block: Block) -> None:
+def _evaluate_block(pipe: Connection, task: Task, block: Block) -> None:
     """Send each result at once, so that a crash is that of the right item. A text ends a block."""
     try:
         for result in task.evaluate(block):
