@@ -212,8 +212,9 @@ def test_a_test_of_the_users_own_is_asked_for_again(tmp_path):
 
 def test_which_study(tmp_path):
     store = tmp_path / "study.db"
-    with open_store(store) as opened, pytest.raises(StoreError, match="has no studies"):
-        bk.open_study(opened)
+    open_store(store).close()
+    with pytest.raises(StoreError, match="has no studies"):
+        bk.open_study(store)
     bk.compare(**on_iris(), store=store, **QUICK)
     bk.compare(**on_iris(cv="5x2"), store=store, **QUICK)
     with pytest.raises(ArgumentError, match=r"holds 2 studies: give number=.*one of 1 and 2"):

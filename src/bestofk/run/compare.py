@@ -207,7 +207,17 @@ def compare(
     check_task(named, datasets)
     check_learners(settings, tuple(named))
     if plan is None:
-        plan = _default_plan(datasets, settings, execution, rule, together=not per_dataset)
+        counts = [data.groups.nunique() for data in datasets if data.groups is not None]
+        spec = default_plan(
+            rows=min(data.n for data in datasets),
+            datasets=1 if per_dataset else len(datasets),
+            rule=settings.rule,
+            test=settings.test,
+            budget=execution.budget,
+            groups=min(counts) if len(counts) == len(datasets) else None,
+            stops=rule is not None,
+        )
+        plan = make_plan(spec, random_state=seed)
     if not execution.stratify:
         plan = unstratified(plan)
         notes += ("The splits are plain random ones, not stratified by class.",)
@@ -285,28 +295,6 @@ def _combined(value: ValueT, name: str, **keywords: Any) -> ValueT:
 
 def _same(first: Any, second: Any) -> bool:
     return first is second or (type(first) is type(second) and first == second)
-
-
-def _default_plan(
-    datasets: tuple[DataSet, ...],
-    settings: Settings,
-    execution: Execution,
-    rule: StopRule | None,
-    *,
-    together: bool,
-) -> Plan:
-    """Return the plan for a comparison that names none."""
-    counts = [data.groups.nunique() for data in datasets if data.groups is not None]
-    spec = default_plan(
-        rows=min(data.n for data in datasets),
-        datasets=len(datasets) if together else 1,
-        rule=settings.rule,
-        test=settings.test,
-        budget=execution.budget,
-        groups=min(counts) if len(counts) == len(datasets) else None,
-        stops=rule is not None,
-    )
-    return make_plan(spec, random_state=settings.random_state)
 
 
 def _live(

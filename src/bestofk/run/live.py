@@ -185,17 +185,12 @@ def _settings_text(estimator: Any) -> str:
 @cache
 def _versions() -> dict[str, str]:
     import platform
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import version
 
     from bestofk.version import __version__
 
     versions = {"bestofk": __version__, "python": platform.python_version()}
-    for package in ("numpy", "scikit-learn"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions
+    return versions | {package: version(package) for package in ("numpy", "scikit-learn")}
 
 
 # What determines the result of a cell: splits, scoring, preparation, settings and code
