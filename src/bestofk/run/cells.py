@@ -98,7 +98,7 @@ class Cell:
     size: float | None = field(default=None, compare=False)
     """Bytes of the pickled model."""
     predictions: bytes | None = field(default=None, compare=False)
-    """Predictions of the test rows, if requested; see `pack`."""
+    """Predictions of the test rows, if requested; see `pack_predictions`."""
 
     @property
     def split(self) -> tuple[int, int, int]:
@@ -123,7 +123,7 @@ class Cell:
         return first if isinstance(first, Failure) else None
 
 
-def pack(
+def pack_predictions(
     predicted: npt.NDArray[Any], probabilities: Floats | None, scores: Floats | None = None
 ) -> bytes:
     """Compress predicted class codes (or numbers), probabilities (n, C) and scores (n,), if any."""
@@ -136,8 +136,8 @@ def pack(
     return zlib.compress(buffer.getvalue(), level=1)
 
 
-def unpack(packed: bytes) -> tuple[npt.NDArray[Any], Floats | None, Floats | None]:
-    """Return the predictions, probabilities and scores that `pack` compressed."""
+def unpack_predictions(packed: bytes) -> tuple[npt.NDArray[Any], Floats | None, Floats | None]:
+    """Return the predictions, probabilities and scores that `pack_predictions` compressed."""
     data = zlib.decompress(packed)
     buffer = io.BytesIO(data)
     predicted = np.load(buffer, allow_pickle=False)

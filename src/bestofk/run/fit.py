@@ -23,7 +23,7 @@ from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Codes, take_rows
 from bestofk.learners.base import seed_names
 from bestofk.learners.preparation import copy_of, is_trusted, ready_learner, steps_of
-from bestofk.run.cells import Cell, Failure, pack
+from bestofk.run.cells import Cell, Failure, pack_predictions
 from bestofk.run.live import ALL_FOLDS, PLAIN, Live, UnavailableEstimator
 from bestofk.run.metrics import Labels, Loss, codes_in, loss_shown
 from bestofk.run.process_state import restored_process_state
@@ -549,7 +549,7 @@ class Evaluator:
         if live.keeps_predictions(cell) and not isinstance(scores[0], Failure):
             if rows.classification:
                 predicted = codes_in(predicted, rows.classes).astype(np.int32)
-            packed = pack(predicted, fitted_model.probabilities, fitted_model.scores)
+            packed = pack_predictions(predicted, fitted_model.probabilities, fitted_model.scores)
         return replace(
             cell,
             scores=scores,

@@ -28,7 +28,7 @@ from bestofk.decide.slices import order_slices, slice_names
 from bestofk.losses.columns import find
 from bestofk.losses.losses import Scores
 from bestofk.losses.predictions import model_columns
-from bestofk.run.cells import Cell, CellTable, unpack
+from bestofk.run.cells import Cell, CellTable, unpack_predictions
 from bestofk.run.fit import FittedModel, HeldOutRows, Rows, metric_arguments
 from bestofk.run.live import Live
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, codes_in, loss_shown
@@ -351,8 +351,8 @@ def instance_losses(
 
 
 def predictions_in(packed: bytes, classes: Labels | None) -> Predictions:
-    """Return the predictions that `pack` compressed, as labels or numbers."""
-    predicted, probabilities, scores = unpack(packed)
+    """Return the predictions that `pack_predictions` compressed, as labels or numbers."""
+    predicted, probabilities, scores = unpack_predictions(packed)
     labels = predicted if classes is None else classes[predicted]
     return Predictions(classes=classes, labels=labels, probabilities=probabilities, scores=scores)
 

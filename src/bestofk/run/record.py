@@ -71,11 +71,6 @@ class StoredDecision:
     race: dict[str, Any] | None = None
     by_dataset: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def settings(self) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]:
-        """Settings that distinguish it from other decisions about the same study."""
-        return self.options, self.race, self.by_dataset
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "command", tuple(map(hide_passwords, self.command)))
         object.__setattr__(self, "notes", tuple(self.notes))
@@ -273,8 +268,12 @@ class StudyRecord:
         The stored title and versions stay. New decisions come last and replace stored
         ones with the same settings.
         """
-        settings = [decision.settings for decision in self.decisions]
-        earlier = [each for each in stored.decisions if each.settings not in settings]
+        settings = [(one.options, one.race, one.by_dataset) for one in self.decisions]
+        earlier = [
+            one
+            for one in stored.decisions
+            if (one.options, one.race, one.by_dataset) not in settings
+        ]
         return replace(stored, decisions=(*earlier, *self.decisions))
 
 

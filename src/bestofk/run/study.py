@@ -171,7 +171,12 @@ def complete_part(
     runs count if all learners have all of them.
     """
     runs, folds = design.runs, design.folds
-    subset_values, subset_notes = _complete_subsets(table, learners, design)
+    subset_values, subset_notes = None, ()
+    if design.nested_runs:
+        subset_values = losses_of(table, learners, (runs, runs + design.nested_runs), 2)
+        if np.isnan(subset_values).any():
+            subset_values = None
+            subset_notes = ("Not every nested run was finished by all learners: none counts.",)
     values = losses_of(table, learners, (0, runs), folds)
     there = np.asarray(~np.isnan(values).any(axis=(0, 1, 4)))
     if not learners or not there.any():
@@ -214,18 +219,6 @@ def losses_of(
     datasets, _, repetitions, _ = table.record.shape
     by_run = part.reshape(datasets, end - first, folds, repetitions, len(learners))
     return np.ascontiguousarray(np.moveaxis(by_run, -1, 0))
-
-
-def _complete_subsets(
-    table: CellTable, learners: Sequence[int], design: Design
-) -> tuple[Floats | None, tuple[str, ...]]:
-    """Return the losses on parts of the rows, if all of these runs are complete, and notes."""
-    if not design.nested_runs:
-        return None, ()
-    values = losses_of(table, learners, (design.runs, design.runs + design.nested_runs), 2)
-    if not np.isnan(values).any():
-        return values, ()
-    return None, ("Not every nested run was finished by all learners: none counts.",)
 
 
 def _whole_runs(
