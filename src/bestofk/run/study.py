@@ -171,7 +171,7 @@ def complete_part(
     runs count if all learners have all of them.
     """
     runs, folds = design.runs, design.folds
-    subset_values, subset_notes = None, ()
+    subset_values, subset_notes = None, tuple[str, ...]()
     if design.nested_runs:
         subset_values = losses_of(table, learners, (runs, runs + design.nested_runs), 2)
         if np.isnan(subset_values).any():
