@@ -101,11 +101,6 @@ class Cell:
     """Predictions of the test rows, if requested; see `pack_predictions`."""
 
     @property
-    def split(self) -> tuple[int, int, int]:
-        """The data set, run and fold."""
-        return self.dataset, self.run, self.fold
-
-    @property
     def seconds(self) -> float:
         """Seconds of fit and predict; other work includes imports and compiling kernels."""
         return (self.fit_time or 0.0) + (self.predict_time or 0.0)

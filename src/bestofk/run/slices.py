@@ -143,9 +143,9 @@ def _results_by_slice(
     for cell in table:
         if cell.predictions is None:
             continue  # the fit failed
-        if at != cell.split:
-            at = cell.split
-            test = live.splits[cell.dataset].test(*at[1:])
+        if at != (cell.dataset, cell.run, cell.fold):
+            at = cell.dataset, cell.run, cell.fold
+            test = live.splits[cell.dataset].test(cell.run, cell.fold)
             held_out = datasets[cell.dataset].held_out(test)
             chosen = {name: labels[cell.dataset][test] == name for name in names}
             rows = {name: some_of(held_out, which) for name, which in chosen.items()}
