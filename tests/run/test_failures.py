@@ -21,12 +21,7 @@ Y = np.where(X[:, 0] + np.random.default_rng(4).normal(size=40) > 0.3, "yes", "n
 
 
 def run(learners, **options):
-    options = {
-        "cv": "kfold:2",
-        "execution": SERIAL,
-        **options,
-    }
-    return bk.compare(learners, X, Y, **options)
+    return bk.compare(learners, X, Y, **{"cv": "kfold:2", "execution": SERIAL, **options})
 
 
 @pytest.fixture(scope="module")

@@ -15,13 +15,11 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import bestofk as bk
 from bestofk.run.fit import (
     Evaluator,
-    model_factory,
     model_size,
 )
 
@@ -180,20 +178,6 @@ def test_labels_of_every_type(labels):
         losses = {np.mean(test != label) for label in classes[counts == counts.max()]}
         for name in ("max", "dummy"):
             assert found[name, 0, 0, fold, 0].loss in losses
-
-
-def test_fresh_models_are_unfitted_copies_with_the_seed():
-    forest = RandomForestClassifier(n_estimators=3, max_depth=2)
-    fresh = model_factory(forest)
-    one, two = fresh(11), fresh(12)
-    assert one is not two
-    assert one.get_params() == {**forest.get_params(), "random_state": 11}
-    assert two.random_state == 12
-    assert forest.random_state is None
-    nested = make_pipeline(StandardScaler(), RandomForestClassifier())
-    made = model_factory(nested)(5)
-    assert made[-1].random_state == 5
-    assert made[-1] is not nested[-1]
 
 
 def test_size_is_that_of_the_pickled_model():

@@ -43,7 +43,6 @@ def test_labels_by_mcnemar(answers):
     ("scoring", "test", "metric"),
     [
         ("roc_auc", "delong", roc_auc_score),
-        ("auc", "delong", roc_auc_score),
         ("log-loss", "skew-corrected-t", log_loss),
         ("neg_log_loss", "skew-corrected-t", log_loss),
     ],

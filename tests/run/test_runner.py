@@ -1,14 +1,13 @@
 """The task runner, with a toy task that squares numbers."""
 
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from bestofk.run.engine import Engine
 from bestofk.run.runner import run
-from bestofk.run.task import Blocks, Times, UnpicklableError
+from bestofk.run.task import Blocks, Times
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 from squares_task import Squares
@@ -25,24 +24,6 @@ def test_items_with_one_key_are_evaluated_once(store):
     results = run(task, [3, 13, 4, 23], engine=SERIAL, store=store)
     assert task.seen == [3, 4]
     assert values(results) == {3: 9, 13: 9, 23: 9, 4: 16}
-
-
-class Held(Squares):
-    """A task that cannot be pickled."""
-
-    def __init__(self, **options):
-        super().__init__(**options)
-        self.lock = threading.Lock()
-
-
-@pytest.mark.needs("posix", "without forks it runs in this process")
-def test_a_task_that_cannot_be_pickled_runs_in_forks():
-    here = Held()
-    with pytest.raises(UnpicklableError, match="the task"):
-        here.ship()
-    results = run(here, range(6), engine=Engine(name="processes", jobs=2))
-    assert values(results) == {number: number**2 for number in range(6)}
-    assert here.seen == []  # this process evaluated none
 
 
 @pytest.mark.parametrize(("seconds", "size"), [(0.099, 5), (0.0047, 102), (3.0, 1)])

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import model_selection as ms
-from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
@@ -137,24 +136,6 @@ def test_several_data_sets_have_groups_by_name(tmp_path):
     odd = [*sets[:2], read_data(X, y, name="odd")]
     with pytest.raises(ArgumentError, match="same number of splits on all data sets"):
         bk.compare(LEARNERS, odd, groups="patient", cv=ms.LeaveOneGroupOut(), **QUICK)
-
-
-def test_numbers_to_predict_are_not_stratified_by():
-    # scikit-learn's diabetes has whole numbers from 25 to 346, and so has its embedded twin
-    learners = {"ridge": Ridge(), "firm": Ridge(alpha=9.0)}
-    for plan in ("kfold:5", "resample:3:0.2", "5x2", "bootstrap:3"):
-        study = bk.compare(learners, "diabetes", cv=plan, **QUICK)
-        assert study.scores.design.stratified is False
-        assert not any("class" in note for note in study.outcome.notes)
-    asked = make_plan("kfold:5", stratified="quantiles")
-    study = bk.compare(learners, "diabetes", cv=asked, **QUICK)
-    assert study.scores.design.stratified is True
-    y = bk.read_data("diabetes").y.to_numpy()
-    tests = [y[test] for _, _, _, test in asked.splits(y, y)]
-    medians = [np.median(test) for test in tests]
-    assert max(medians) - min(medians) < 15  # of a spread of 77
-    with pytest.raises(ArgumentError, match="stratified='quantiles'"):
-        bk.compare(learners, "diabetes", cv=make_plan("kfold:5", stratified=True), **QUICK)
 
 
 def test_the_command_line_has_the_same(tmp_path, capsys):

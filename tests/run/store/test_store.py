@@ -4,7 +4,6 @@ import math
 import sqlite3
 import struct
 import sys
-import threading
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -40,15 +39,6 @@ HARD_TEXTS = [
 
 def bits(value):
     return struct.pack("<d", value)
-
-
-def test_a_new_store_is_empty(store):
-    assert found(store, [make_cell(1)]) == found(store, []) == []
-    assert store.n_cells() == store.n_payloads() == 0
-    assert store.studies() == ()
-    with pytest.raises(StoreError, match="has no studies"):
-        store.study(1)
-    assert repr(store) == f"Store({store.shown_url!r})"
 
 
 def test_floats_keep_all_bits(lasting_url):
@@ -162,21 +152,6 @@ def test_a_score_that_is_not_a_number_is_refused(store):
     assert store.n_cells() == 0
 
 
-def test_a_closed_store_raises(store_url):
-    store = open_store(store_url)
-    store.put(RECORD, [make_cell(1)])
-    store.close()
-    store.close()
-    for use in (
-        lambda: store.put(RECORD, [make_cell(2)]),
-        lambda: store.put_payload("1", b"", kind="k"),
-        store.flush,
-        lambda: found(store, []),
-    ):
-        with pytest.raises(StoreError, match="The store is closed"):
-            use()
-
-
 def test_many_and_large_cells(lasting_url):
     cells = [make_cell(number, number / 7) for number in range(9_000)]
     large = [make_cell(n, predictions=bytes([n % 251]) * (6 << 20)) for n in range(9_000, 9_004)]
@@ -197,14 +172,6 @@ def test_a_result_is_committed_without_another_call(lasting_url):
         while reader.n_cells() < 3 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert (reader.n_cells(), reader.n_payloads()) == (3, 1)
-
-
-def test_results_before_an_exception_are_kept(lasting_url):
-    with pytest.raises(ZeroDivisionError), open_store(lasting_url) as store:  # noqa: PT012
-        store.put(RECORD, [make_cell(1)])
-        raise ZeroDivisionError
-    with open_store(lasting_url) as store:
-        assert store.n_cells() == 1
 
 
 CELL = f"""
@@ -245,19 +212,6 @@ def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, fork_server):
     assert done.stdout == "A store cannot be used in a fork of the process that opened it.\n"
     with open_store(lasting_url) as store:
         assert store.n_cells() == 2
-
-
-def test_several_threads_fill_one_store(store):
-    def fill(start):
-        for number in range(start, 900, 3):
-            store.put(RECORD, [make_cell(number)])
-
-    threads = [threading.Thread(target=fill, args=(start,)) for start in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert store.n_cells() == 900
 
 
 # studies
