@@ -22,7 +22,7 @@ ValueT = TypeVar("ValueT")
 
 APPLICATION_ID = 0x424F464B
 """The letters BOFK, in the header of an SQLite file."""
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 FIRST_PAUSE_SECONDS = 0.05
 MAX_PAUSE_SECONDS = 2.0
 """Time between two attempts to reach a server again."""

@@ -363,10 +363,11 @@ def _row(record: StudyRecord, cell: Cell) -> Row:
     ]
     predictions = cell.predictions
     inputs = *record.inputs(cell), cell.run, cell.fold, cell.repetition
+    digest = record.key(cell)
     return {
-        "digest": record.key(cell),
+        "digest": digest,
         **dict(zip(_NAMES, inputs, strict=True)),
-        **_sealed(payload),
+        **_sealed(digest, payload),
         "predictions": predictions,
         "predictions_checksum": None if predictions is None else crc32(predictions),
     }
@@ -375,9 +376,14 @@ def _row(record: StudyRecord, cell: Cell) -> Row:
 _encode = json.JSONEncoder(check_circular=False).encode
 
 
-def _sealed(payload: Sequence[Any]) -> Row:
+def _sealed(digest: str, payload: Sequence[Any]) -> Row:
+    """Return a payload with its checksum, which a damaged index that leads to it does not fit."""
     text = _encode(payload)
-    return {"payload": text, "checksum": crc32(text.encode())}
+    return {"payload": text, "checksum": _checksum(digest, text)}
+
+
+def _checksum(digest: str, payload: str) -> int:
+    return crc32((digest + payload).encode())
 
 
 def _merged(old: Row, new: Row) -> Row:
@@ -392,7 +398,8 @@ def _merged(old: Row, new: Row) -> Row:
     row, numbers = (old, rest) if kept else (new, other)
     payload = [{**before, **after, **kept}, *numbers]
     predicted = new if old["predictions"] is None else old
-    return {**row, **{name: predicted[name] for name in _PREDICTIONS}, **_sealed(payload)}
+    predictions = {name: predicted[name] for name in _PREDICTIONS}
+    return {**row, **predictions, **_sealed(old["digest"], payload)}
 
 
 def _columns(
@@ -406,7 +413,7 @@ def _columns(
     columns |= zip(names, zip(*rows, strict=True), strict=bool(rows))
     try:
         texts = columns["payload"]
-        if list(map(crc32, map(str.encode, texts))) != list(columns["checksum"]):
+        if list(map(_checksum, columns["digest"], texts)) != list(columns["checksum"]):
             raise ValueError("checksum")
         found = json.loads(f"[{','.join(texts)}]")
         columns |= zip(_PAYLOAD, zip(*found, strict=True), strict=bool(rows))
