@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.run.cells import Cell
-from bestofk.run.store.url import hide_passwords
 from bestofk.splits.design import Design
 
 
@@ -72,7 +71,12 @@ class StoredDecision:
     by_dataset: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "command", tuple(map(hide_passwords, self.command)))
+        command = tuple(self.command)
+        if command:
+            from bestofk.run.store.url import hide_passwords
+
+            command = tuple(map(hide_passwords, command))
+        object.__setattr__(self, "command", command)
         object.__setattr__(self, "notes", tuple(self.notes))
 
 
