@@ -112,9 +112,15 @@ def all_pairs(
         function, name = test_function, getattr(test_function, "__name__", "test")
     # a block compares some learners with all after the first of them
     step = max(1, min(_MAX_ROWS_AT_ONCE, K // 16, _MAX_LOSSES_AT_ONCE // array.size))
+    # one learner with so many losses that the others come in parts, too
+    width = max(1, _MAX_LOSSES_AT_ONCE // (step * array[0].size))
+    blocks = [
+        (array[start : min(start + step, K - 1)], array[first : first + width])
+        for start in range(0, K - 1, step)
+        for first in range(start + 1, K, width)
+    ]
     parts: dict[str, list[Floats]] = {}
-    for start in range(0, K - 1, step):
-        rows, others = array[start : min(start + step, K - 1)], array[start + 1 :]
+    for rows, others in blocks:
         result = function(rows[:, np.newaxis], others[np.newaxis], alternative=sides, **arguments)
         fields = {name: getattr(result, name, None) for name in _FIELDS}
         if level is not None:
@@ -126,7 +132,7 @@ def all_pairs(
             if values is not None:
                 block = np.asarray(values)
                 parts.setdefault(field, []).extend(block[k, k:] for k in range(len(rows)))
-    columns = {field: np.concatenate(blocks) for field, blocks in parts.items()}
+    columns = {field: np.concatenate(values) for field, values in parts.items()}
     i, j = pair_indices(K)
     # a missing direction is the sign of the estimate
     columns.setdefault("direction", columns["estimate"])
