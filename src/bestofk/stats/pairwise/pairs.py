@@ -112,7 +112,7 @@ def all_pairs(
         function, name = test_function, getattr(test_function, "__name__", "test")
     # a block compares some learners with all after the first of them
     step = max(1, min(_MAX_ROWS_AT_ONCE, K // 16, _MAX_LOSSES_AT_ONCE // array.size))
-    # one learner with so many losses that the others come in parts, too
+    # if a learner has many losses, the others come in parts
     width = max(1, _MAX_LOSSES_AT_ONCE // (step * array[0].size))
     blocks = [
         (array[start : min(start + step, K - 1)], array[first : first + width])
