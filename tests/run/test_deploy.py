@@ -135,30 +135,14 @@ def test_weights_and_seeds():
 
 
 def test_a_study_from_a_store(tmp_path):
-    store = tmp_path / "s.db"
-    bk.compare(["max", "nmc"], "iris", store=store, **QUICK)
-    X = np.array([[5.1, 3.5, 1.4, 0.2]])
-    opened = bk.open_study(store)
-    assert opened.fit_recommended("nmc").predict(X).tolist() == ["setosa"]
-    other = tmp_path / "other.db"
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(40, 2))
-    y = (rows[:, 0] > 0) * 1
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
     learners = {"bayes": GaussianNB(), "forest": RandomForestClassifier(n_estimators=3)}
-    run = bk.compare(learners, rows, y, store=other, **QUICK)
-    opened = bk.open_study(other)
-    with pytest.raises(ArgumentError, match=r"fit_recommended\('forest', data, target\)"):
-        opened.fit_recommended("forest")
-    with pytest.raises(ArgumentError, match=r"estimator=\.\.\."):
-        opened.fit_recommended("forest", rows, y)
-    with pytest.raises(ArgumentError, match="does not hold the rows"):
-        opened.fit_recommended("forest", rows[1:], y[1:], estimator=learners["forest"])
-    with pytest.raises(ArgumentError, match="is not the 'forest'"):
-        opened.fit_recommended("forest", rows, y, estimator=GaussianNB())
-    again = opened.fit_recommended("forest", rows, y, estimator=learners["forest"])
-    np.testing.assert_array_equal(
-        again.predict_proba(rows), run.fit_recommended("forest").predict_proba(rows)
-    )
+    run = bk.compare(learners, X, y, store=tmp_path / "s.db", **QUICK)
+    with pytest.raises(ArgumentError, match="repeat the comparison with the same store"):
+        bk.open_study(tmp_path / "s.db").fit_recommended("forest")
+    again = bk.compare(learners, X, y, store=tmp_path / "s.db", **QUICK)
+    one, other = (study.fit_recommended("forest").predict_proba(X) for study in (run, again))
+    np.testing.assert_array_equal(one, other)
     with pytest.raises(UnknownNameError, match="no learner 'wood'"):
         run.fit_recommended("wood")
 

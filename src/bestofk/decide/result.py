@@ -273,20 +273,15 @@ class Result:
         written: Path = present("report", self.outcome, path, slices=self._slices, **options)
         return written
 
-    def fit_recommended(self, learner: Name | None = None, /, *data: Any, **options: Any) -> Any:
+    def fit_recommended(self, learner: Name | None = None, data: str | None = None) -> Any:
         """Fit the recommended learner on all rows, with the preparation of the comparison.
 
         Parameters
         ----------
         learner : name, optional
             Another learner.
-        *data
-            Of a comparison on several data sets the name of one. Of a study that was opened from
-            a store the data and the target again, as for `compare`, unless the data set is built
-            in.
-        **options
-            Of a study that was opened from a store: `estimator`, the learner again, unless it is
-            built in; `groups`, `sample_weight`, `columns` and `task` as for `compare`.
+        data : str, optional
+            Of a comparison on several data sets, the name of the one to fit on.
 
         Returns
         -------
@@ -319,7 +314,7 @@ class Result:
             raise ArgumentError(
                 f"No learner is recommended ({why}): fit_recommended('NAME') fits one."
             )
-        return present("refit", self.outcome, str(name), *data, **options)
+        return present("refit", self.outcome, str(name), data)
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the result for strict JSON; `pairs` adds one row per pair."""
