@@ -75,27 +75,3 @@ def test_slices_that_cannot_be_tested_are_named(frame):
     result = bestofk.decide.order_by(pd.concat([frame, one_item]), "subject")
     left_out = set(re.findall(r"^(\w+): left out\.", result.explain(), re.M))
     assert set(result.by_slice) | left_out == {"maths", "law", "code", "history", "art"}
-
-
-def test_predictions_by_slice_and_the_report(tmp_path, capsys):
-    """The losses of the rows in a slice are those of `compare_scores` on these rows."""
-    rng = np.random.default_rng(2)
-    truth = rng.integers(0, 2, 400)
-    part = np.where(np.arange(400) % 2, "old", "new")
-    wrong_a = rng.random(400) < np.where(part == "old", 0.5, 0.05)
-    table = pd.DataFrame({"y": truth, "part": part, "a": np.where(wrong_a, 1 - truth, truth),
-                          "b": np.where(rng.random(400) < 0.2, 1 - truth, truth)})  # fmt: skip
-    path, page = str(tmp_path / "p.csv"), tmp_path / "r.html"
-    table.to_csv(path, index=False)
-    command = ["scores", path, "--truth", "y", "--by", "part", "--report", str(page)]
-    assert main([*command, "--json"]) == 0
-    stored = json.loads(capsys.readouterr().out)["by_slice"]
-    old = table[table.part == "old"]
-    losses = pd.DataFrame({name: (old[name] != old.y).astype(float) for name in "ab"})
-    expected = bk.compare_scores(losses.assign(item=np.arange(len(old))), higher_is_better=False)
-    rows = stored["old"]["table"]
-    assert {row["name"]: row["mean"] for row in rows} == pytest.approx(expected.decision.means)
-    text = page.read_text()
-    assert "Slices by part" in text
-    assert main([*command[:-3], "absent"]) == 2
-    assert "no column 'absent'" in " ".join(capsys.readouterr().err.split())

@@ -97,7 +97,7 @@ def scores(
         if items is not None:
             decision = _printed(table, items, settings, {**reading, "truth": truth, "by": by})
         elif truth is not None:
-            decision = _predictions(table, truth, by, settings, reading)
+            decision = _predictions(table, truth, settings, {**reading, "by": by})
         else:
             from bestofk.losses import read_scores
             from bestofk.losses.reading import kind_of, open_source
@@ -134,12 +134,10 @@ def scores(
     outputs.show(decision)
 
 
-def _predictions(
-    path: str, truth: str, by: str | None, settings: dict[str, Any], reading: dict[str, Any]
-) -> Any:
-    """Decide about a table of predictions, and by slice if `by` names a column."""
+def _predictions(path: str, truth: str, settings: dict[str, Any], reading: dict[str, Any]) -> Any:
+    """Decide about a table of predictions."""
     from bestofk.decide.settings import Settings
-    from bestofk.run.one_test_set import compare_predictions, order_predictions_by
+    from bestofk.run.one_test_set import compare_predictions
 
     roles = reading.pop("columns", {})
     arguments: dict[str, Any] = {
@@ -150,9 +148,7 @@ def _predictions(
         "settings": Settings(**settings),
     }
     refuse("predictions (--truth)", {**reading, "columns": roles})
-    if by is None:
-        return compare_predictions(truth, path, **arguments)
-    return order_predictions_by(truth, path, by, **arguments)
+    return compare_predictions(truth, path, **arguments)
 
 
 def _battles(path: str, missing: str, settings: dict[str, Any], reading: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bestofk._base.errors import use
 from bestofk._base.formatting import joined, shortened
-from bestofk.data.columns import MIN_ROWS_TO_JUDGE, named_like_identifier
+from bestofk.data.columns import MIN_ROWS_TO_JUDGE
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Codes, is_sparse
 from bestofk.learners.preparation import innermost, last_step, steps_of
@@ -140,10 +140,8 @@ def _is_fitted(estimator: Any) -> bool:
     return any(name.endswith("_") and not name.startswith("_") for name in names)
 
 
-# Columns: leaks, identifiers, texts
+# Columns: leaks and texts
 
-MIN_REPEATED_VALUES = 10
-"""An identifier with fewer different values may be the code of a category."""
 FIRST_ROWS = 50
 """Rows that are compared with the target first, because most columns differ from it there."""
 
@@ -168,12 +166,6 @@ def column_cautions(data: DataSet) -> tuple[str, ...]:
         numbers = _numbers(cells)
         if _gives_away(numbers, target, data.task):
             leaks.append(name)
-        elif named_like_identifier(name):
-            if MIN_REPEATED_VALUES <= cells.nunique() < data.n and data.groups is None:
-                notes.append(
-                    f"{name!r} is named like an identifier and has {cells.nunique():,} values in "
-                    f"{data.n:,} rows: if its rows belong together, use it as groups."
-                )
         elif hasattr(cells, "cat") and 2 * cells.nunique() > data.n:
             notes.append(
                 f"{name!r} has {cells.nunique():,} different texts in {data.n:,} rows and is read "

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, Interrupted
+from bestofk._base.errors import Interrupted
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Codes, take_rows
 from bestofk.learners.base import seed_names
@@ -161,19 +161,13 @@ def weight_argument(estimator: Any) -> str | None:
         return None  # the learners of the papers accept no weights
     if estimator is None or isinstance(estimator, str) or not hasattr(estimator, "fit"):
         return None
-    parts = parts_of(estimator)
-    if parts and _routes_metadata():
-        raise ArgumentError(
-            f"{type(estimator).__name__} does not take weights with scikit-learn's metadata "
-            "routing: switch it off with sklearn.set_config(enable_metadata_routing=False)."
-        )
     if steps := steps_of(estimator):
         name, last = steps[-1]
         inside = weight_argument(last)
         return None if inside is None else f"{name}__{inside}"
     if type(estimator).__name__.endswith("SearchCV"):
         return weight_argument(estimator.estimator)
-    if any(weight_argument(part) != WEIGHT for part in parts):
+    if any(weight_argument(part) != WEIGHT for part in parts_of(estimator)):
         return None
     return WEIGHT if _names_it(estimator) else None
 
@@ -196,15 +190,9 @@ def _names_it(estimator: Any) -> bool:
         return False
     if WEIGHT in parameters:
         return True
-    # voting and stacking pass keywords on; other estimators need routing for that
+    # voting and stacking pass keywords on
     passes_on = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
     return passes_on and isinstance(getattr(estimator, "estimators", None), list | tuple)
-
-
-def _routes_metadata() -> bool:
-    from sklearn import get_config
-
-    return bool(get_config().get("enable_metadata_routing", False))
 
 
 # Scores of a fitted model

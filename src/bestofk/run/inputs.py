@@ -23,7 +23,7 @@ from bestofk.data.schema import (
 from bestofk.decide.pairs import foresee
 from bestofk.decide.registry import RULES
 from bestofk.decide.settings import Settings
-from bestofk.learners.preparation import innermost, steps_of
+from bestofk.learners.preparation import innermost
 from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.data_cautions import column_cautions, find_copies, joined_groups
@@ -96,7 +96,6 @@ def check_task(learners: Mapping[str, Any], datasets: Sequence[DataSet]) -> None
     for name, estimator in learners.items():
         if _is_for(estimator, OTHER_TASK[data.task]):
             raise _wrong_kind(name, data)
-        _refuse_text_vectorizer(name, estimator, data)
 
 
 def with_task_of_learners(
@@ -135,20 +134,6 @@ def _allows_both(data: DataSet) -> bool:
     """Return whether the task was a guess, and classes would have several rows."""
     rows = np.unique(data.y).size * MIN_ROWS_PER_CLASS
     return data.task_guessed and rows <= data.n
-
-
-def _refuse_text_vectorizer(learner: str, estimator: Any, data: DataSet) -> None:
-    """Refuse a step that reads a list of texts if the data are a table: it would read the names."""
-    steps = steps_of(estimator)
-    first = steps[0][1] if steps else estimator
-    if data.whole or not hasattr(first, "build_analyzer"):
-        return
-    kind, columns = type(first).__name__, data.X.columns
-    texts = next((name for name in columns if hasattr(data.X[name], "cat")), columns[0])
-    raise ArgumentError(
-        f"{learner} begins with {kind}, which reads a list of texts, and the data are a table: "
-        f"choose its column, as in ColumnTransformer([('text', {kind}(), {str(texts)!r})])."
-    )
 
 
 def _wrong_kind(learner: str, data: DataSet) -> ArgumentError:

@@ -19,12 +19,10 @@ from bestofk._base.formatting import counted, joined, shortened
 from bestofk.data.cells import as_pandas, refuse_other_order
 from bestofk.data.schema import encode_labels, infer_task, is_categorical
 from bestofk.decide.compare_scores import decide
-from bestofk.decide.decision import Decision
 from bestofk.decide.preference import PreferenceLike
 from bestofk.decide.problem import Subject
-from bestofk.decide.result import Result, decision_of
+from bestofk.decide.result import Result
 from bestofk.decide.settings import Settings, check_learners
-from bestofk.decide.slices import order_slices, slice_names
 from bestofk.losses.columns import find
 from bestofk.losses.losses import Scores
 from bestofk.losses.predictions import model_columns
@@ -469,32 +467,6 @@ def compare_predictions(
         random_state=random_state, unused=unused,
         fold_of=None if fold_of is None else column_of(fold_of, "folds", n),
     )  # fmt: skip
-
-
-def order_predictions_by(
-    y_true: str, predictions: Any, by: str, *, settings: Settings, **arguments: Any
-) -> Result:
-    """Decide from predictions on all rows and in every slice; the slices hold together.
-
-    - `y_true`: The column of true values.
-    - `predictions`: DataFrame, mapping of name to array, or path of a table.
-    - `by`: The column of slices.
-    - `settings`, `**arguments`: As for `compare_predictions`.
-    """
-    columns = {name: np.asarray(cells) for name, cells in _columns(predictions, {})[0].items()}
-    if by not in columns:
-        raise UnknownNameError("column", by, list(columns))
-    labels = slice_names(columns.pop(by))
-
-    def decide(name: str, alpha: float) -> Decision:
-        rows = labels == name
-        part = {column: values[rows] for column, values in columns.items()}
-        own = replace(settings, alpha=alpha)
-        return decision_of(compare_predictions(y_true, part, settings=own, **arguments))
-
-    whole = compare_predictions(y_true, columns, settings=settings, **arguments)
-    names = tuple(dict.fromkeys(labels))
-    return Result(whole.outcome, order_slices(decision_of(whole), names, decide, by=by))
 
 
 def compare_fitted(

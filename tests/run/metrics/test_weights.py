@@ -22,7 +22,7 @@ from sklearn.utils import all_estimators
 from sklearn.utils.validation import has_fit_parameter
 
 import bestofk as bk
-from bestofk._base.errors import BestOfKError, RunError
+from bestofk._base.errors import RunError
 from bestofk.learners import learner
 from bestofk.run.fit import WEIGHT, weight_argument
 from bestofk.run.metrics import LOSSES, as_loss
@@ -80,16 +80,6 @@ def test_every_estimator_that_is_said_to_take_weights_does():
     assert len(told) > 60
     # those whose default part is chosen as they are fitted are judged by themselves
     assert {name for name, (ours, theirs) in told.items() if ours != theirs} == set()
-
-
-def test_metadata_routing_is_refused_with_advice_that_works():
-    X, y, w = rows()
-    learners = {"scaled": SCALED, "bayes": GaussianNB()}
-    with sklearn.config_context(enable_metadata_routing=True):
-        with pytest.raises(BestOfKError, match="switch it off with") as refused:
-            bk.compare(learners, X, y, sample_weight=w, **QUICK)
-        exec(str(refused.value).partition("switch it off with ")[2].rstrip("."))
-        assert bk.compare(learners, X, y, sample_weight=w, **QUICK).recommended
 
 
 def test_fits_and_losses_are_those_of_scikit_learn_with_weights():
