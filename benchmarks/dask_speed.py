@@ -18,6 +18,7 @@ The first takes 100,000 cells, the others 500 MB; the times of the latter are wa
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -44,11 +45,26 @@ def seconds(
     return clock() - begin
 
 
+def on_cluster(
+    X: Any, y: Any, plan: str, workers: int, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Return the seconds on a local cluster, with its start."""
+    from distributed import LocalCluster
+
+    begin = clock()
+    with LocalCluster(
+        processes=False, n_workers=1, threads_per_worker=workers, memory_limit=0,
+        dashboard_address="127.0.0.1:0", silence_logs=logging.CRITICAL,
+    ) as cluster:  # fmt: skip
+        seconds(X, y, plan, scheduler=cluster)
+        return clock() - begin
+
+
 def cells(number: int = 100_000, workers: Sequence[int] = WORKERS) -> Iterator[Row]:
     runs = number // 20
     X, y = np.zeros((40, 2)), np.arange(40) % 2
     for count in workers:
-        spent = seconds(X, y, f"{runs}x10", time.process_time, engine="dask", n_jobs=count)
+        spent = on_cluster(X, y, f"{runs}x10", count, time.process_time)
         per_cell = spent / (runs * 10 * 2)
         yield f"dask-cells-{count}", 3e-4 / per_cell, per_cell, 3e-4
 
@@ -86,7 +102,7 @@ def data(megabytes: int = 500, workers: Sequence[int] = WORKERS) -> Iterator[Row
         watcher = threading.Thread(target=watch)
         watcher.start()
         try:
-            spent = seconds(X, y, "kfold:5", engine="dask", n_jobs=count)
+            spent = on_cluster(X, y, "kfold:5", count)
         finally:
             done.set()
             watcher.join()

@@ -98,12 +98,10 @@ def live_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
 
 
 def run_serially(live: Any) -> float:
-    from bestofk.run.comparison_task import ComparisonTask
-    from bestofk.run.engine import Engine
+    from bestofk.run.engine import Engine, Execution
 
     cells = list(live.record.cells())
-    engine, task = Engine(name="serial"), ComparisonTask(live)
-    return sum(cell.loss for cell in engine.run(task, cells))
+    return sum(cell.loss for cell in Engine(Execution(engine="serial")).run(live, cells))
 
 
 def bare(folds: list[tuple[Any, Any, Any, Any]], chosen: Sequence[str]) -> Callable[[], float]:

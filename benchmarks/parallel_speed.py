@@ -24,8 +24,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import bestofk as bk
-from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.engine import Engine
+from bestofk.run.engine import Engine, Execution
 from bestofk.run.inputs import named_estimators
 from bestofk.run.live import Live
 from bestofk.run.metrics import as_loss
@@ -37,10 +36,10 @@ SHAPES = ((20, 5), (5, 10), (20, 2), (10, 100))
 """Learners and folds of those that sleep."""
 
 
-def task_of(sets: list[Any], learners: Any, plan: str) -> ComparisonTask:
+def task_of(sets: list[Any], learners: Any, plan: str) -> Live:
     splits = [make_plan(plan, random_state=0).materialise(data.n, data.y) for data in sets]
     metrics = [as_loss("zero-one", classes=sets[0].classes)]
-    return ComparisonTask(Live.of(named_estimators(learners), sets, splits, metrics))
+    return Live.of(named_estimators(learners), sets, splits, metrics)
 
 
 def workers() -> Iterator[Row]:
@@ -94,9 +93,9 @@ def slept(seconds: Sequence[float], folds: int, workers: int) -> tuple[float, fl
     data = read_data(np.zeros((rows, 1)), np.arange(rows) % 2)
     named = {f"sleeps {number}": Sleeper(each) for number, each in enumerate(seconds)}
     task = task_of([data], named, f"kfold:{folds}")
-    cells = list(task.live.record.cells())
+    cells = list(task.record.cells())
     begin, fits = 0.0, []
-    for result in Engine(name="processes", jobs=workers).run(task, cells):
+    for result in Engine(Execution(engine="processes", n_jobs=workers)).run(task, cells):
         fits.append(result.fit_time)
         begin = begin or time.perf_counter() - result.fit_time
     assert len(fits) == len(cells)

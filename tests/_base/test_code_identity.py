@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import bestofk as bk
 from bestofk._base.code_identity import identify, package_of
-from bestofk.run.live import learner_fingerprint
+from bestofk.run.fingerprints import learner_fingerprint
 from bestofk.run.store.store import open_store
 
 SOURCE = """

@@ -3,6 +3,8 @@
 import time
 
 from bestofk.run.cells import Failure
+from bestofk.run.engine import Engine, Execution
+from bestofk.run.runner import run
 from bestofk.run.task import Task
 
 
@@ -48,13 +50,24 @@ class Squares(Task):
         return squared(item, None)
 
     def find(self, store, items):
-        results = store.get_payloads(list(items))
+        results = store.get_arrays(list(items))
         return {key: squared(items[key], int(data)) for key, data in results.items()}
 
     def keep(self, store, result):
         if result.value is not None:
             data = str(result.value).encode()
-            store.put_payload(self.key(result), data, kind="toy")
+            store.put_array(self.key(result), data, kind="toy")
 
     def label(self, item):
         return f"square of {item}"
+
+
+def run_squares(task, items, store=None, **options):
+    """Return the squares that the store holds, and those that are computed in this process."""
+    keys = {item: task.key(item) for item in items}
+    found = {} if store is None else task.find(store, {key: item for item, key in keys.items()})
+    results = {item: found[key] for item, key in keys.items() if key in found}
+    missing = [item for item in items if item not in results]
+    with Engine(Execution(engine="serial")) as engine:
+        run(task, missing, results=results, engine=engine, store=store, **options)
+    return {item: result.value for item, result in results.items()}

@@ -6,30 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from bestofk.run import comparison_task
 from bestofk.run.cells import Failure
-from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.store.store import open_store
 
 sys.path.insert(0, str(Path(__file__).parent))
 from made_cells import fields
 
 
-@pytest.mark.parametrize("least", [0, 10**9])
 @pytest.mark.parametrize("retried", [False, True])
-def test_a_task_begins_with_what_a_store_holds(
-    store_url, live, evaluated, monkeypatch, least, retried
-):
-    # read from end to end, or by key: the same is found, and the same is missing
-    monkeypatch.setattr(comparison_task, "MIN_CELLS_FOR_SCAN", least)
+def test_a_task_begins_with_what_a_store_holds(store_url, live, evaluated, retried):
     cells, key = evaluated(), live.record.key
     cells[3] = replace(cells[3], scores=(Failure(kind="killed", reason="it was killed."),))
     kept = cells[: len(cells) // 2]
     with open_store(store_url) as store:
         store.put(live.record, kept)
-        table, missing = ComparisonTask(live).look_up(
-            store, None, is_stale=lambda cell: retried and cell.failure is not None
-        )
+        table, stale = live.stored(store, retry=lambda failure: retried)
     stored = {key(cell): cell for cell in kept if not (retried and cell.failure)}
     places = list(live.record.cells())
     assert fields(table) == fields(
@@ -37,7 +28,5 @@ def test_a_task_begins_with_what_a_store_holds(
         for place in places
         if key(place) in stored
     )
-    assert set(missing) == {key(place) for place in places} - set(stored)
-    assert {place for group in missing.values() for place in group} == {
-        place for place in places if key(place) not in stored
-    }
+    assert list(table.absent()) == [place for place in places if key(place) not in stored]
+    assert stale == ({key(cells[3])} if retried else set())

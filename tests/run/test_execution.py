@@ -5,13 +5,12 @@ import re
 import pytest
 
 from bestofk._base.errors import ArgumentError
-from bestofk.run.engine import Execution, engine_of
+from bestofk.run.engine import Engine, Execution
 
 
 def test_the_engine_has_what_was_asked():
-    engine = engine_of(Execution(n_jobs=3, engine="dask", scheduler="tcp://x:1", timeout=2))
-    found = (engine.name, engine.workers, engine.scheduler, engine.timeout)
-    assert found == ("dask", 3, "tcp://x:1", 2)
+    engine = Engine(Execution(n_jobs=3, scheduler="tcp://x:1", timeout=2))
+    assert (engine.name, engine.workers, engine.timeout) == ("dask", 3, 2)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +24,7 @@ def test_the_engine_has_what_was_asked():
             {"engine": "processes", "scheduler": "tcp://x:1"},
             "scheduler applies only to the engine 'dask'",
         ),
+        ({"engine": "dask"}, "needs the address of a cluster"),
         ({"timeout": 0}, "timeout must be a number above 0"),
         ({"budget": -1}, "budget must be a number above 0"),
         ({"timeout": float("nan")}, "timeout must be"),

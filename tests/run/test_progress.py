@@ -5,13 +5,11 @@ from pathlib import Path
 import pytest
 
 from bestofk.run import progress
-from bestofk.run.engine import Engine
 from bestofk.run.progress import Bar, Lines, Progress, observer
-from bestofk.run.runner import run
 from bestofk.run.task import Times
 
 sys.path.insert(0, str(Path(__file__).parent))
-from squares_task import Squares
+from squares_task import Squares, run_squares
 
 
 class Terminal(io.StringIO):
@@ -107,7 +105,7 @@ def test_a_race_is_one_run_and_shows_its_standing(now):
     lines = Lines(stream)
     lines.start(total=60, done=0)
     for items in ([1, 2, 3], [2, 3, 4]):
-        run(task, items, engine=Engine(name="serial"), progress=lines, times=times)
+        run_squares(task, items, progress=lines, times=times)
         now[0] += 10.0
         lines.standing(text="1 out, 2 left; open: nn against\nc4.5")
     assert stream.getvalue().splitlines() == [

@@ -5,25 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from bestofk.run.engine import Engine
-from bestofk.run.runner import run
 from bestofk.run.task import Blocks, Times
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
-from squares_task import Squares
-
-SERIAL = Engine(name="serial")
-
-
-def values(results):
-    return {item: result.value for item, result in results.items()}
+from squares_task import Squares, run_squares
 
 
 def test_items_with_one_key_are_evaluated_once(store):
     task = Squares(modulus=10)
-    results = run(task, [3, 13, 4, 23], engine=SERIAL, store=store)
+    results = run_squares(task, [3, 13, 4, 23], store)
     assert task.seen == [3, 4]
-    assert values(results) == {3: 9, 13: 9, 23: 9, 4: 16}
+    assert results == {3: 9, 13: 9, 23: 9, 4: 16}
 
 
 @pytest.mark.parametrize(("seconds", "size"), [(0.099, 5), (0.0047, 102), (3.0, 1)])

@@ -79,14 +79,14 @@ def test_a_pair_of_folds_takes_one_fit():
 
 
 def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
-    from bestofk.run.comparison_task import ComparisonTask
+    from bestofk.run.live import Live
 
-    in_rounds = ComparisonTask.in_rounds
+    in_rounds = Live.in_rounds
 
     def only_runs(task, items):
         return [place for place in in_rounds(task, items) if place.run < 3]
 
-    monkeypatch.setattr(ComparisonTask, "in_rounds", only_runs)
+    monkeypatch.setattr(Live, "in_rounds", only_runs)
     study = compared(NESTED, budget=3600.0)
     assert study.decision.test == "corrected-repeated-kfold-t"
     assert study.scores.design.nested_runs == 0

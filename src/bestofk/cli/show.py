@@ -187,7 +187,7 @@ def _as_json(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) ->
     return {
         "store": store.shown_url,
         "cells": store.n_cells(),
-        "payloads": store.n_payloads(),
+        "payloads": store.n_arrays(),
         "studies": studies,
         "version": __version__,
     }
@@ -196,11 +196,11 @@ def _as_json(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) ->
 def _print(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) -> None:
     from bestofk.report.screen import one_line
 
-    n_studies, n_payloads = len(store.studies()), store.n_payloads()
+    n_studies, n_arrays = len(store.studies()), store.n_arrays()
     studies = f"{n_studies} {'study' if n_studies == 1 else 'studies'}"
     contents = [studies, counted(store.n_cells(), "fit")]
-    if n_payloads:
-        contents.append(f"{counted(n_payloads, 'result')} of simulations and papers")
+    if n_arrays:
+        contents.append(f"{counted(n_arrays, 'result')} of simulations and papers")
     say_heading(f"{store.shown_url}: {', '.join(contents)}.")
     for study, (tally, decided) in zip(shown, looks, strict=True):
         title = one_line(study.title, 80) or "(no title)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.code_identity import identify
-from bestofk._base.errors import RunError
+from bestofk._base.errors import BestOfKError, RunError
 from bestofk.papers.comparison import Request
 from bestofk.run.cells import Failure
-from bestofk.run.engine import Engine
+from bestofk.run.engine import Engine, Execution
 from bestofk.run.progress import Progress, observer
 from bestofk.run.runner import opened, run
-from bestofk.run.task import Task, describe_error, sendable_error
+from bestofk.run.task import Task, describe_error
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
@@ -63,19 +63,20 @@ class ArrayTask(Task):
     code: str
     """What the arrays depend on besides the names of the pieces."""
     kind: str = "reproduction"
-    """The kind of the payloads in a store."""
+    """The kind of the arrays in a store."""
     unit: str = "pieces"  # type: ignore[misc]
     trusted: bool = True
     _is_warm = False
     """Whether this process has evaluated an item."""
 
-    def evaluate(self, items: Sequence[ArrayPiece]) -> Iterator[ArrayPiece]:
+    def evaluate(self, items: Iterable[ArrayPiece]) -> Iterator[ArrayPiece]:
         for item in items:
             start = time.perf_counter()
             try:
                 array = self.function(item.argument)
             except Exception as raised:
-                yield replace(item, raised=sendable_error(raised))
+                known = isinstance(raised, BestOfKError)
+                yield replace(item, raised=raised if known else RunError(describe_error(raised)))
                 continue
             seconds = time.perf_counter() - start if self._is_warm else None
             vars(self)["_is_warm"] = True
@@ -92,12 +93,12 @@ class ArrayTask(Task):
         return replace(item, raised=RunError(f"{self.label(item)}: {failure.reason}"))
 
     def find(self, store: Store, items: Mapping[str, ArrayPiece]) -> dict[str, ArrayPiece]:
-        payloads = store.get_payloads(list(items))
-        return {key: replace(items[key], array=_unpack(data)) for key, data in payloads.items()}
+        arrays = store.get_arrays(list(items))
+        return {key: replace(items[key], array=_unpack(data)) for key, data in arrays.items()}
 
     def keep(self, store: Store, result: ArrayPiece) -> None:
         if result.array is not None:
-            store.put_payload(self.key(result), _pack(result.array), kind=self.kind)
+            store.put_array(self.key(result), _pack(result.array), kind=self.kind)
 
     def arrays(
         self,
@@ -112,9 +113,12 @@ class ArrayTask(Task):
         The first exception of an item ends the work.
         """
         with opened(store) as kept:
-            results = run(
+            stored = {} if kept is None else self.find(kept, {self.key(one): one for one in items})
+            results = {one: stored[key] for one in items if (key := self.key(one)) in stored}
+            run(
                 self,
-                items,
+                [one for one in items if one not in results],
+                results=results,
                 engine=engine,
                 store=kept,
                 progress=progress,
@@ -146,7 +150,9 @@ def obtain(
     request = Request() if request is None else request
     return ArrayTask(function=function, code=identify(function).digest).arrays(
         pieces,
-        engine=Engine(name=request.engine, jobs=request.jobs, scheduler=request.scheduler),
+        engine=Engine(
+            Execution(engine=request.engine, n_jobs=request.jobs, scheduler=request.scheduler)
+        ),
         store=request.store,
         progress=observer(request.progress),
     )

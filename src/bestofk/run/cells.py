@@ -19,6 +19,7 @@ from bestofk._base.formatting import without_controls
 
 if TYPE_CHECKING:
     from bestofk.run.record import StudyRecord
+    from bestofk.run.store.store import Store
 
 FAILURE_KINDS = (
     "raised", "timeout", "killed", "memory", "missing", "nan", "shape", "unknown-class",
@@ -218,23 +219,29 @@ class CellTable:
         self._there[at] = True
         self._set_predictions(at, evaluated.predictions)
 
-    def add_rows(self, columns: Columns, positions: Sequence[int], rows: Sequence[int]) -> None:
-        """Copy `rows` of columns of cells to these positions."""
-        at, chosen = np.array(positions, dtype=np.intp), np.array(rows, dtype=np.intp)
-        for name, column in self._numbers.items():
-            column[at] = np.array(columns[name], dtype=np.float64)[chosen]
-        for metric, scores in enumerate(columns["scores"]):
-            if set(map(type, scores)) <= {float}:
-                self._scores[metric, at] = np.array(scores, dtype=np.float64)[chosen]
-            else:
-                for row, position in zip(rows, positions, strict=True):
-                    self._set_score(metric, position, scores[row])
-        self._there[at] = True
-        if columns["predictions"]:
-            for row, position in zip(rows, positions, strict=True):
-                self._set_predictions(position, columns["predictions"].get(row))
+    def read(self, store: Store, *, predictions: bool = False) -> None:
+        """Add the cells of the study that a store has."""
+        record = self.record
+        datasets: dict[tuple[Any, ...], Sequence[int]] = {}
+        for index, data in enumerate(record.datasets):
+            for run, fold, name in data.splits:
+                at = data.fingerprint, name, run, fold
+                datasets[at] = (*datasets.get(at, ()), index)
+        learners: dict[str, list[int]] = {}
+        for index, learner in enumerate(record.learners):
+            learners.setdefault(learner.fingerprint, []).append(index)
+        for columns in store.scan(record, predictions=predictions):
+            names = (columns[name] for name in ("dataset", "splits", "run", "fold", "learner"))
+            matches = [
+                (row, dataset, each)
+                for row, (*split, fold, learner) in enumerate(zip(*names, strict=True))
+                # some plans name every fold
+                for dataset in datasets.get((*split, None)) or datasets.get((*split, fold), ())
+                for each in learners[learner]
+            ]
+            self._add(columns, matches)
 
-    def add_matches(self, columns: Columns, matches: Sequence[tuple[int, int, int]]) -> None:
+    def _add(self, columns: Columns, matches: Sequence[tuple[int, int, int]]) -> None:
         """Copy matches (row of the columns, data set, learner), if the plan has their split."""
         if not matches:
             return
@@ -244,7 +251,19 @@ class CellTable:
             np.array(columns[name], dtype=np.intp)[rows] for name in ("run", "fold", "repetition")
         )
         positions, planned = self.record.positions(datasets, runs, folds, repetitions, learners)
-        self.add_rows(columns, positions[planned].tolist(), rows[planned].tolist())
+        at, rows = positions[planned], rows[planned]
+        for name, column in self._numbers.items():
+            column[at] = np.array(columns[name], dtype=np.float64)[rows]
+        self._there[at] = True
+        places = list(zip(rows.tolist(), at.tolist(), strict=True))
+        for metric, scores in enumerate(columns["scores"]):
+            if set(map(type, scores)) <= {float}:
+                self._scores[metric, at] = np.array(scores, dtype=np.float64)[rows]
+            else:
+                for row, position in places:
+                    self._set_score(metric, position, scores[row])
+        for row, position in places if columns["predictions"] else ():
+            self._set_predictions(position, columns["predictions"].get(row))
 
     def _set_score(self, metric: int, at: int, score: Score) -> None:
         self._failures[metric].pop(at, None)

@@ -20,10 +20,9 @@ from bestofk.decide.preference import MeasuredCosts, PreferenceLike, preference_
 from bestofk.decide.result import Result
 from bestofk.decide.settings import Settings, check_learners
 from bestofk.learners.preparation import ready_learner
-from bestofk.run.cells import Cell, CellTable
-from bestofk.run.comparison_task import ComparisonTask
+from bestofk.run.cells import Cell, Failure
 from bestofk.run.data_cautions import data_cautions
-from bestofk.run.engine import Execution, engine_of
+from bestofk.run.engine import Engine, Execution
 from bestofk.run.inputs import (
     as_datasets,
     check_loss,
@@ -358,10 +357,13 @@ def run_comparison(
         },
         decisions=(decision,),
     )
-    task, where = ComparisonTask(live), "memory"
-    notes: tuple[str, ...] = ()
+    where, notes = "memory", tuple[str, ...]()
     outcome, too_little = None, ""
-    with opened(execution.store) as store:
+
+    def retry(failure: Failure) -> bool:
+        return execution.retry_failed or failure.may_pass_now(timeout=execution.timeout)
+
+    with opened(execution.store) as store, Engine(execution) as engine:
         if store is not None:
             store.register(live.record)
             where = store.shown_url
@@ -370,22 +372,24 @@ def run_comparison(
                 "that it cannot be known whether they would come out the same."
                 for reason in live.unknown
             )
-        run_cells = partial(
+        table, retried = live.stored(store, retry=retry)
+        evaluate = partial(
             run,
-            task,
+            live,
+            results=table,
+            engine=engine,
             store=store,
             deadline=deadline,
             stop=partial(_first_failure, live) if execution.on_failure == "stop" else None,
-            retry_failed=execution.retry_failed,
+            stale=retried,
         )
-        engine = engine_of(execution)
         progress = observer(execution.progress, _shorter(execution))
         if race is None:
-            table: CellTable = run_cells(engine=engine, progress=progress)
+            evaluate(list(table.absent()), progress=progress)
         else:
             from bestofk.run.race import run_race
 
-            outcome = run_race(race, task, settings, run_cells, engine, progress)
+            outcome = run_race(race, live, settings, table, evaluate, progress)
             table = outcome.table
         done, planned = len(table), live.record.n_cells
         unfinished = done < planned if outcome is None else outcome.cut and outcome.whole

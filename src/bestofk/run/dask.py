@@ -13,7 +13,6 @@ import mmap
 import os
 import pickle
 import queue
-import tempfile
 import threading
 import time
 import weakref
@@ -25,7 +24,7 @@ from uuid import uuid4
 
 from bestofk._base.errors import MissingExtraError, RunError
 from bestofk.run.cells import Failure
-from bestofk.run.engine import Engine
+from bestofk.run.engine import Execution
 from bestofk.run.pool import Pool, WorkerSource, unnamed_file
 from bestofk.run.task import (
     Block,
@@ -56,11 +55,9 @@ class DaskCluster:
     resends the block of a dead worker.
 
     - `task`: The task of the items. All workers receive it when the first block is sent.
-    - `jobs`: Number of blocks evaluated at the same time; -1 uses all threads of the cluster.
-      Without a scheduler, the number of threads of the local cluster.
-    - `scheduler`: Address of the cluster, a `distributed.Client` or a Dask cluster; by default a
-      local cluster is started.
-    - `timeout`: Time limit of one item, in seconds.
+    - `execution`: Its `scheduler` is the address of the cluster, a `distributed.Client` or a Dask
+      cluster. Its `n_jobs` limits the blocks that are evaluated at the same time; -1 uses all
+      threads of the cluster. Its `timeout` limits each item.
 
     Raises
     ------
@@ -71,19 +68,13 @@ class DaskCluster:
         bestofk.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        *,
-        jobs: int = -1,
-        scheduler: Any = None,
-        timeout: float | None = None,
-    ) -> None:
+    def __init__(self, task: Task, execution: Execution) -> None:
         try:
             distributed: Any = import_module("distributed")
         except ImportError:
             raise MissingExtraError("The engine dask", "distributed") from None
-        self.task, self.timeout = task, timeout
+        scheduler = execution.scheduler
+        self.task, self.timeout = task, execution.timeout
         self.token = uuid4().hex
         """What identifies the task on the workers."""
         self.packed: Any = None
@@ -97,14 +88,11 @@ class DaskCluster:
             self.is_own = not isinstance(scheduler, distributed.Client)
             self.client = scheduler
             if self.is_own:
-                address: Any = scheduler
-                if scheduler is None:
-                    address = undo.enter_context(_local_cluster(distributed, jobs))
-                self.client = _connected(distributed, address)
+                self.client = _connected(distributed, scheduler)
             elif scheduler.asynchronous or scheduler.status != "running":
                 raise RunError("scheduler is a Dask client that does not run: pass its address.")
             undo.callback(self._disconnect)
-            self.blocks_at_once = BLOCKS_PER_THREAD * self._threads(scheduler, jobs)
+            self.blocks_at_once = BLOCKS_PER_THREAD * self._threads(scheduler, execution.n_jobs)
             self.undo = undo.pop_all()
 
     def _threads(self, scheduler: Any, jobs: int) -> int:
@@ -250,25 +238,6 @@ def _quiet_loggers() -> Iterator[None]:
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
-
-
-@contextlib.contextmanager
-def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
-    """Start a local cluster in a folder that is removed at the end; Dask leaves files behind."""
-    config = import_module("dask").config
-    with tempfile.TemporaryDirectory(prefix="bestofk-", ignore_cleanup_errors=True) as folder:
-        with config.set({"temporary-directory": folder}):
-            # threads are enough, because each evaluates its items in a process of its own
-            cluster = distributed.LocalCluster(
-                processes=False,
-                n_workers=1,
-                threads_per_worker=Engine(name="processes", jobs=jobs).workers,
-                dashboard_address="127.0.0.1:0",
-                memory_limit=0,
-                silence_logs=logging.CRITICAL,
-            )
-        with cluster:
-            yield cluster
 
 
 # Code that runs on a worker of the cluster: each thread evaluates blocks in a worker process.

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from bestofk._base.formatting import counted
 from bestofk.run.cells import Cell
-from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.engine import Engine, Execution, engine_of
+from bestofk.run.engine import Engine, Execution
 from bestofk.run.live import Live
 from bestofk.run.progress import wait_words
 
@@ -54,14 +53,14 @@ def dry_run(live: Live, execution: Execution) -> Estimate:
     models = [of.runs * of.folds + of.subset_runs for of in splits]
     cells = [Cell(learner=learner, dataset=largest, run=0, fold=0, repetition=0)
              for learner in range(len(record.learners))]  # fmt: skip
-    with Engine(name="processes", jobs=1, timeout=execution.timeout) as engine:
-        done = list(engine.run(ComparisonTask(live), cells))
+    with Engine(Execution(engine="processes", n_jobs=1, timeout=execution.timeout)) as engine:
+        done = list(engine.run(live, cells))
     share = sum(size * count for size, count in zip(sizes, models, strict=True)) / sizes[largest]
     times = share * record.repetitions
     seconds = {record.names[cell.learner]: cell.seconds * times
                for cell in done if cell.failure is None}  # fmt: skip
     fits = sum(models) * len(cells) * record.repetitions
-    return Estimate(fits, seconds, _memory_of_workers(), engine_of(execution).workers)
+    return Estimate(fits, seconds, _memory_of_workers(), Engine(execution).workers)
 
 
 def _memory_of_workers() -> int | None:

@@ -27,46 +27,120 @@ LOOK_SECONDS = 0.05
 """Time between two estimates of the remaining work."""
 
 
-@dataclass(slots=True, kw_only=True)
+ON_FAILURE = ("record", "stop")
+DUPLICATES = ("together", "split")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """How `bestofk.compare` runs the fits.
+
+    Attributes
+    ----------
+    n_jobs : int
+        Number of workers; -1 for one per core.
+    threads : int
+        Threads that BLAS and OpenMP may use in one fit, the same in every engine. The last digits
+        of sums depend on this number, so it is part of a fit's identity in a store. An estimator's
+        own ``n_jobs`` stays its own.
+    engine : {"auto", "serial", "processes", "dask"}
+        Where the fits run: in this process, in worker processes, or on a Dask cluster. ``"auto"``
+        uses worker processes if there is enough work.
+    scheduler : str, Client, cluster or None
+        Address of a Dask cluster, or a `distributed.Client` or cluster object.
+    timeout : float or None
+        Seconds after which a fit is stopped and recorded as failed.
+    budget : float or None
+        Seconds until the decision is made from the finished fits.
+    store : path, URL or None
+        Where fits are kept; None keeps them in memory.
+    progress : bool, "log" or Progress
+        Progress observer.
+    on_failure : {"record", "stop"}
+        Record a learner that fails and leave it out, or end the run.
+    retry_failed : bool
+        Repeat every fit that the store holds as failed. Otherwise only those are repeated that
+        were killed, ran out of memory, had less time or lacked a package that is available now.
+    repetitions : int
+        Repeat the same folds with other learner seeds, for stochastic learners.
+    stratify : bool
+        Give every fold its share of each class; False: plain random folds.
+    duplicates : {"together", "split"}
+        Keep copies of a row in one fold, or split them like other rows.
+    dry_run : bool
+        Fit every learner once, and return a `bestofk.run.dry_run.Estimate` of the fits, the time
+        and the memory that the comparison needs instead of its result.
+    command : sequence of str
+        Words of the command line, for the store and the report; passwords in it are hidden.
+
+    Examples
+    --------
+    >>> Engine(Execution(n_jobs=2, engine="serial")).workers
+    2
+    """
+
+    n_jobs: int = -1
+    threads: int = 1
+    engine: str = "auto"
+    scheduler: Any = None
+    timeout: float | None = None
+    budget: float | None = None
+    store: str | os.PathLike[str] | None = None
+    progress: bool | str | Progress = True
+    on_failure: str = "record"
+    retry_failed: bool = False
+    repetitions: int = 1
+    stratify: bool = True
+    duplicates: str = "together"
+    dry_run: bool = False
+    command: Sequence[str] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        for name, at_least in (("threads", 1), ("repetitions", 1)):
+            object.__setattr__(self, name, whole(getattr(self, name), name, at_least=at_least))
+        one_of(self.on_failure, "on_failure", ON_FAILURE)
+        one_of(self.duplicates, "duplicates", DUPLICATES)
+        object.__setattr__(self, "command", tuple(self.command))
+        one_of(self.engine, "engine", ENGINES)
+        if isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, int) or self.n_jobs == 0:
+            raise ArgumentError(
+                "n_jobs must be a whole number of workers, or -1 for one per core; got "
+                f"{self.n_jobs!r}."
+            )
+        for name in ("timeout", "budget"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, positive(getattr(self, name), name))
+        if self.scheduler is not None and self.engine not in ("auto", "dask"):
+            raise ArgumentError(
+                f"scheduler applies only to the engine 'dask', not {self.engine!r}."
+            )
+        if self.engine == "dask" and self.scheduler is None:
+            raise ArgumentError("The engine 'dask' needs the address of a cluster: give scheduler.")
+
+
 class Engine:
     """How to run a task; a context that keeps the workers for several runs of one task.
 
-    - `name`: ``"serial"`` evaluates one item after the other, in this process or, if there is a
-      timeout or a deadline, in one watched process. ``"processes"`` and ``"dask"`` do what their
-      names say. ``"auto"`` uses this process if there is little work and the task is trusted (all
-      learners are scikit-learn's or built in), and worker processes if not.
-    - `jobs`: Number of workers; -1 means one per core.
-    - `scheduler`: Address of a Dask scheduler, a `distributed.Client` or a Dask cluster; by default
-      a local cluster is started. It makes ``"auto"`` the engine ``"dask"``.
-    - `timeout`: Time limit of one fit, in seconds.
+    The engine ``"serial"`` evaluates one item after the other, in this process or, if there is a
+    timeout or a deadline, in one watched process. ``"auto"`` uses this process if there is little
+    work and the task is trusted (all learners are scikit-learn's or built in), and worker processes
+    if not.
     """
 
-    name: str = "auto"
-    jobs: int = -1
-    scheduler: Any = None
-    timeout: float | None = None
-    _pool: Any = field(default=None, init=False, repr=False, compare=False)
-    """The pool of workers or the connection to a cluster."""
-    _contexts: int = field(default=0, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        one_of(self.name, "engine", ENGINES)
-        if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs == 0:
-            raise ArgumentError(
-                "n_jobs must be a whole number of workers, or -1 for one per core; got "
-                f"{self.jobs!r}."
-            )
-        if self.timeout is not None:
-            positive(self.timeout, "timeout")
-        if self.scheduler is not None and self.name == "auto":
+    def __init__(self, execution: Execution) -> None:
+        self.execution, self.timeout = execution, execution.timeout
+        self.name = execution.engine
+        if execution.scheduler is not None:
             self.name = "dask"
-        if self.scheduler is not None and self.name != "dask":
-            raise ArgumentError(f"scheduler applies only to the engine 'dask', not {self.name!r}.")
+        self._pool: Any = None
+        """The pool of workers or the connection to a cluster."""
+        self._contexts = 0
 
     @property
     def workers(self) -> int:
         """Number of worker processes."""
-        return self.jobs if self.jobs > 0 else max(1, cores() + 1 + self.jobs)
+        jobs = self.execution.n_jobs
+        return jobs if jobs > 0 else max(1, cores() + 1 + jobs)
 
     def __enter__(self) -> Self:
         self._contexts += 1
@@ -93,18 +167,10 @@ class Engine:
     ) -> Generator[Any, None, None]:
         """Yield the result of each item as it arrives, and count it in `times`.
 
-        Parameters
-        ----------
-        task : Task
-            The task of the items.
-        items : sequence
-            Consumed lazily.
-        times : Times, optional
-            The waiting items; by default these items.
-        deadline : float, optional
-            End of the run, on the clock of `time.monotonic`.
-        claim : callable, optional
-            Yields the parts of blocks that no other process works on.
+        - `task`: The task of the items, which are consumed lazily.
+        - `times`: The waiting items; by default these items.
+        - `deadline`: End of the run, on the clock of `time.monotonic`.
+        - `claim`: Yields the parts of blocks that no other process works on.
         """
         if times is None:
             times = Times(Counter(map(task.timed_as, items)))
@@ -165,9 +231,7 @@ class Engine:
         if self.name == "dask":
             from bestofk.run.dask import DaskCluster
 
-            cluster = DaskCluster(
-                task, jobs=self.jobs, scheduler=self.scheduler, timeout=self.timeout
-            )
+            cluster = DaskCluster(task, self.execution)
             times.workers = cluster.blocks_at_once
             return cluster
         from bestofk.run.pool import new_pool
@@ -182,90 +246,3 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-ON_FAILURE = ("record", "stop")
-DUPLICATES = ("together", "split")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
-    """How `bestofk.compare` runs the fits.
-
-    Attributes
-    ----------
-    n_jobs : int
-        Number of workers; -1 for one per core.
-    threads : int
-        Threads that BLAS and OpenMP may use in one fit, the same in every engine. The last digits
-        of sums depend on this number, so it is part of a fit's identity in a store. An estimator's
-        own ``n_jobs`` stays its own.
-    engine : {"auto", "serial", "processes", "dask"}
-        Where the fits run: in this process, in worker processes, or on a Dask cluster. ``"auto"``
-        uses worker processes if there is enough work.
-    scheduler : str, Client, cluster or None
-        Address of a Dask cluster, or a `distributed.Client` or cluster object.
-    timeout : float or None
-        Seconds after which a fit is stopped and recorded as failed.
-    budget : float or None
-        Seconds until the decision is made from the finished fits.
-    store : path, URL or None
-        Where fits are kept; None keeps them in memory.
-    progress : bool, "log" or Progress
-        Progress observer.
-    on_failure : {"record", "stop"}
-        Record a learner that fails and leave it out, or end the run.
-    retry_failed : bool
-        Repeat every fit that the store holds as failed. Otherwise only those are repeated that
-        were killed, ran out of memory, had less time or lacked a package that is available now.
-    repetitions : int
-        Repeat the same folds with other learner seeds, for stochastic learners.
-    stratify : bool
-        Give every fold its share of each class; False: plain random folds.
-    duplicates : {"together", "split"}
-        Keep copies of a row in one fold, or split them like other rows.
-    dry_run : bool
-        Fit every learner once, and return a `bestofk.run.dry_run.Estimate` of the fits, the time
-        and the memory that the comparison needs instead of its result.
-    command : sequence of str
-        Words of the command line, for the store and the report; passwords in it are hidden.
-
-    Examples
-    --------
-    >>> engine_of(Execution(n_jobs=2, engine="serial")).workers
-    2
-    """
-
-    n_jobs: int = -1
-    threads: int = 1
-    engine: str = "auto"
-    scheduler: Any = None
-    timeout: float | None = None
-    budget: float | None = None
-    store: str | os.PathLike[str] | None = None
-    progress: bool | str | Progress = True
-    on_failure: str = "record"
-    retry_failed: bool = False
-    repetitions: int = 1
-    stratify: bool = True
-    duplicates: str = "together"
-    dry_run: bool = False
-    command: Sequence[str] = field(default=(), repr=False)
-
-    def __post_init__(self) -> None:
-        for name, at_least in (("threads", 1), ("repetitions", 1)):
-            object.__setattr__(self, name, whole(getattr(self, name), name, at_least=at_least))
-        one_of(self.on_failure, "on_failure", ON_FAILURE)
-        one_of(self.duplicates, "duplicates", DUPLICATES)
-        object.__setattr__(self, "command", tuple(self.command))
-        if self.budget is not None:
-            object.__setattr__(self, "budget", positive(self.budget, "budget"))
-        engine_of(self)
-
-
-def engine_of(execution: Execution) -> Engine:
-    """Return the engine that runs the fits."""
-    return Engine(
-        name=execution.engine, jobs=execution.n_jobs, scheduler=execution.scheduler,
-        timeout=execution.timeout,
-    )  # fmt: skip

@@ -24,7 +24,8 @@ from bestofk.data.schema import Codes, take_rows
 from bestofk.learners.base import seed_names
 from bestofk.learners.preparation import copy_of, is_trusted, ready_learner, steps_of
 from bestofk.run.cells import Cell, Failure, pack_predictions
-from bestofk.run.live import ALL_FOLDS, PLAIN, Live, UnavailableEstimator
+from bestofk.run.fingerprints import PLAIN
+from bestofk.run.live import ALL_FOLDS, Live, UnavailableEstimator
 from bestofk.run.metrics import Labels, Loss, codes_in, loss_shown
 from bestofk.run.process_state import restored_process_state
 from bestofk.run.task import describe_error

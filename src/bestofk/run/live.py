@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any
+from functools import cache, cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bestofk._base.code_identity import OWN, Identity, identify, package_of, text_digest
+from bestofk._base.code_identity import Identity, identify
+from bestofk._base.formatting import joined
 from bestofk.data.dataset import DataSet
-from bestofk.learners.base import seeds_of
-from bestofk.run.cells import Cell
+from bestofk.learners.preparation import is_trusted
+from bestofk.run.cells import Cell, CellTable, Failure
+from bestofk.run.fingerprints import (
+    evaluation_identity,
+    learner_fingerprint,
+    settings_digest,
+    split_names,
+)
 from bestofk.run.metrics import Loss
 from bestofk.run.record import DataRecord, LearnerRecord, StudyRecord
+from bestofk.run.task import Task, UnpicklableError, describe_error, pack
 from bestofk.splits.splits import Splits
+
+if TYPE_CHECKING:
+    from bestofk.run.fit import Evaluator
+    from bestofk.run.store.store import Store
 
 MAX_SETTINGS_LENGTH = 2000
 """Maximum length of a learner's stored text."""
@@ -24,16 +34,9 @@ ALL_FOLDS = -1
 """Fold number of runs in which one model predicts all folds."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnavailableEstimator:
-    """An estimator that a worker could not load; its cells fail with the reason."""
-
-    reason: str
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Live:
-    """A study in this process: its record, and everything that evaluates its cells; picklable.
+class Live(Task):
+    """A study in this process: its record, and everything that evaluates its cells.
 
     - `estimators`: In the order of the learners of the record.
     - `splits`: One for each data set.
@@ -85,8 +88,10 @@ class Live:
         ]
         reasons = [(name, code.unknown) for name, code in zip(learners, codes, strict=True)]
         reasons += [("the loss", code.unknown) for code in scored]
+        names = [data.name for data in datasets]
+        sets = names[0] if len(names) == 1 else f"{len(names)} data sets"
         record = StudyRecord(
-            title=_title(len(learners), [data.name for data in datasets]),
+            title=f"{len(learners)} learner{'s' * (len(learners) != 1)} on {sets}",
             learners=tuple(
                 LearnerRecord(name=name, fingerprint=code.digest, settings=_settings_text(one))
                 for (name, one), code in zip(learners.items(), codes, strict=True)
@@ -97,8 +102,8 @@ class Live:
                     fingerprint=data.fingerprint,
                     rows=data.n,
                     columns=data.d,
-                    splits=_split_names(
-                        of_data, random_state, _evaluation_identity(data, threads) if stored else ""
+                    splits=split_names(
+                        of_data, random_state, evaluation_identity(data, threads) if stored else ""
                     ),
                 )
                 for data, of_data in zip(datasets, splits, strict=True)
@@ -148,15 +153,6 @@ class Live:
         """The metric that decides."""
         return self.metrics[0]
 
-    def sharing(self, cell: Cell) -> tuple[int, int, int]:
-        """Return the data set, run and fold of the cells that share rows, or models, with this."""
-        shares = self.splits[cell.dataset].shares_models(cell.run)
-        return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
-
-    def keeps_predictions(self, cell: Cell) -> bool:
-        """Return whether the predictions of a cell are kept."""
-        return self.keep_predictions or (self.keep_first and cell.run == cell.fold == 0)
-
     @property
     def plan_notes(self) -> tuple[str, ...]:
         """Notes about the splits for the reader."""
@@ -167,10 +163,114 @@ class Live:
             for note in splits.notes
         )
 
+    # evaluation; see `Task`
 
-def _title(learners: int, datasets: Sequence[str]) -> str:
-    sets = datasets[0] if len(datasets) == 1 else f"{len(datasets)} data sets"
-    return f"{learners} learner{'s' * (learners != 1)} on {sets}"
+    @cached_property
+    def _untrusted(self) -> frozenset[int]:
+        learners = enumerate(self.estimators)
+        return frozenset(index for index, each in learners if not is_trusted(each))
+
+    @property
+    def trusted(self) -> bool:
+        return not self._untrusted
+
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        from bestofk.run.fit import Evaluator
+
+        return Evaluator(self)
+
+    def prepare(self) -> None:
+        self._evaluator.prepare()
+
+    def evaluate(self, items: Iterable[Cell]) -> Iterator[Cell]:
+        return self._evaluator.evaluate(items)
+
+    def lost(self, item: Cell, failure: Failure) -> Cell:
+        return replace(item, scores=(failure,) * len(self.metrics))
+
+    def timed_as(self, item: Cell) -> tuple[int, int]:
+        return item.dataset, item.learner
+
+    def isolated_as(self, item: Cell) -> int | None:
+        return item.learner if item.learner in self._untrusted else None
+
+    def label(self, item: Cell) -> str:
+        record = self.record
+        return f"{record.learners[item.learner].name} on {record.datasets[item.dataset].name}"
+
+    def sharing(self, cell: Cell) -> tuple[int, int, int]:
+        """Return the data set, run and fold of the cells that share rows, or models, with this."""
+        shares = self.splits[cell.dataset].shares_models(cell.run)
+        return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
+
+    def together(self, items: Iterable[Cell]) -> Iterator[tuple[Cell, ...]]:
+        """Yield cells that share a model together."""
+
+        def model(cell: Cell) -> tuple[int, int, int, int]:
+            return cell.dataset, cell.run, cell.repetition, cell.learner
+
+        for _, group in groupby(items, key=self.sharing):
+            for _, own in groupby(sorted(group, key=model), key=model):
+                yield tuple(own)
+
+    def in_rounds(self, items: Sequence[Cell]) -> Sequence[Cell]:
+        """Return one fold of every data set after the other."""
+        return sorted(items, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
+
+    def ship(self) -> bytes:
+        packed = [_Packed.of(estimator) for estimator in self.estimators]
+        learners = zip(self.record.names, packed, strict=True)
+        unpicklable = [repr(name) for name, one in learners if one is None]
+        if unpicklable:
+            raise UnpicklableError(joined(unpicklable))
+        try:
+            return pack(replace(self, estimators=tuple(packed)))
+        except (Exception, SystemExit):
+            # another part of the study, such as a loss that holds an open file
+            raise UnpicklableError(f"the loss {self.metric.name!r}") from None
+
+    # stored cells
+
+    def keeps_predictions(self, cell: Cell) -> bool:
+        """Return whether the predictions of a cell are kept."""
+        return self.keep_predictions or (self.keep_first and cell.run == cell.fold == 0)
+
+    @property
+    def _reads_predictions(self) -> bool:
+        return self.keep_predictions or self.keep_first
+
+    def _serves(self, cell: Cell) -> bool:
+        """Return whether a stored cell has the predictions that are needed."""
+        kept = cell.predictions is not None or cell.failure is not None
+        return kept or not self.keep_predictions
+
+    def stored(
+        self, store: Store | None, *, retry: Callable[[Failure], bool]
+    ) -> tuple[CellTable, set[str]]:
+        """Return the stored cells that can be used, and the keys of the failures to `retry`."""
+        table, retried = CellTable(self.record), set[str]()
+        if store is None:
+            return table, retried
+        table.read(store, predictions=self._reads_predictions)
+        for cell, failure in table.failures:
+            if retry(failure):
+                retried.add(self.key(cell))
+                table.remove(cell)
+        for cell in list(table) if self.keep_predictions else ():
+            if not self._serves(cell):
+                table.remove(cell)
+        return table, retried
+
+    def key(self, item: Cell) -> str:
+        return self.record.key(item)
+
+    def find(self, store: Store, items: Mapping[str, Cell]) -> dict[str, Cell]:
+        stored = store.find(self.record, items, predictions=self._reads_predictions)
+        return {key: cell for key, cell in stored.items() if self._serves(cell)}
+
+    def keep(self, store: Store, result: Cell) -> None:
+        store.put(self.record, [result])
 
 
 def _settings_text(estimator: Any) -> str:
@@ -193,129 +293,40 @@ def _versions() -> dict[str, str]:
     return versions | {package: version(package) for package in ("numpy", "scikit-learn")}
 
 
-# What determines the result of a cell: splits, scoring, preparation, settings and code
+# Pickled estimators: one that cannot be loaded does not keep others from being loaded
 
 
-def _split_names(
-    splits: Splits, random_state: int, evaluation: str
-) -> tuple[tuple[int, int | None, str], ...]:
-    """Return the name of each split; one name serves all folds of a run of cross-validation."""
+@dataclass(frozen=True, slots=True)
+class UnavailableEstimator:
+    """An estimator that a worker could not load; its cells fail with the reason."""
 
-    def name(run: int, fold: int) -> str:
-        return f"{random_state}:{split_fingerprint(splits, run, fold)}:{evaluation}"
-
-    if splits.fold_of is not None:
-        runs = range(splits.runs + splits.subset_runs)
-        return tuple((run, None, name(run, 0)) for run in runs)
-    return tuple((run, fold, name(run, fold)) for run, fold in splits.run_folds())
+    reason: str
 
 
-def split_fingerprint(splits: Splits, run: int, fold: int) -> str:
-    """Return the digest of the rows of one split.
+@dataclass(frozen=True)
+class _Packed:
+    """A pickled estimator."""
 
-    Longer plans begin with the same runs, so cells of ten runs are reused for twenty.
-    """
-    kind = splits.design.kind
-    # a row of marks is a run of cross-validation, but a single split of other kinds of plan
-    row, folds = (run, splits.folds_in(run)) if kind in ("cv", "loo") else (fold, 1)
-    lines = splits.marks
-    if row >= splits.runs and splits.subset_marks is not None:
-        row, lines = row - splits.runs, splits.subset_marks
-    marks = np.ascontiguousarray(lines[row], dtype="<i4").tobytes()
-    return text_digest(f"{kind} {folds} ", marks)
+    data: bytes
 
+    @classmethod
+    def of(cls, estimator: Any) -> _Packed | None:
+        import cloudpickle
 
-def _evaluation_identity(data: DataSet, threads: int) -> str:
-    """Return the digest of how predictions on a data set are computed.
-
-    It covers the types of columns and labels, the preparation of columns for learners that need
-    numbers without gaps, and the threads of a fit.
-    """
-    from bestofk.learners.preparation import ready_learner
-    from bestofk.run.fit import checked_predictions
-
-    kinds = [type(data.X).__name__] if data.whole else [str(kind) for kind in data.X.dtypes]
-    labels = [str(data.y.dtype)]
-    if data.task == "classification":
-        labels = sorted({type(label).__name__ for label in data.labels()[1].tolist()})
-    plain = not data.whole and set(data.kinds.values()) == {"numeric"} and not data.n_missing
-    prepared = () if plain else (ready_learner,)
-    identity = identify(kinds, labels, checked_predictions, *prepared)
-    return text_digest(f"{identity.digest} {threads}")
-
-
-def learner_fingerprint(estimator: Any) -> Identity:
-    """Return the identity of a learner: its class, its settings, and the code of both."""
-    code = identify(estimator)
-    return Identity(digest=f"{settings_digest(estimator)}-{code.digest}", unknown=code.unknown)
-
-
-def settings_digest(estimator: Any) -> str:
-    """Return the digest of the class and the plain settings of a learner.
-
-    Exclude a `random_state` that the user did not set, because the runner sets it in every cell.
-    """
-    return text_digest(repr(_settings(estimator)))
-
-
-PLAIN = (type(None), bool, int, float, str, bytes)
-"""Types of settings whose copies are the values themselves."""
-
-
-def _settings(value: Any) -> Any:
-    """Return a value whose repr is the same on every machine and in every process."""
-    if hasattr(value, "get_params") and not isinstance(value, type):
         try:
-            params = value.get_params(deep=False)
-        except Exception:
-            # user classes may raise anything; the fits report it
-            params = {}
-        seeds = seeds_of(value)
-        settings = {
-            name: _settings(param)
-            for name, param in params.items()
-            if seeds.get(name) is not None or name not in ("random_state", "random_seed")
-        }
-        kind = type(value)
-        return (_qualified_name(kind), _version(kind), sorted(settings.items()))
-    if isinstance(value, np.ndarray):
-        return ("array", value.shape, str(value.dtype), text_digest("", value.tobytes()))
-    if isinstance(value, list | tuple):
-        return tuple(_settings(item) for item in value)
-    if isinstance(value, dict):
-        return sorted((_key(key), _settings(item)) for key, item in value.items())
-    if isinstance(value, set | frozenset):
-        return sorted(_key(item) for item in value)
-    if isinstance(value, np.generic):
-        return repr(value.item())
-    if isinstance(value, np.random.RandomState):
-        return ("random state", _settings(value.get_state(legacy=False)))
-    if isinstance(value, np.random.Generator):
-        return ("generator", _settings(value.bit_generator.state))
-    if isinstance(value, PLAIN):
-        return repr(value)
-    has_name = isinstance(value, type) or hasattr(value, "__qualname__")
-    return _qualified_name(value if has_name else type(value))
+            return cls(cloudpickle.dumps(estimator))
+        except (Exception, SystemExit):
+            # any class may raise anything while it is pickled
+            return None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (self.data,)
 
 
-def _qualified_name(value: Any) -> str:
-    """Return the qualified name, without the module unless it belongs to a package."""
-    module = str(value.__module__)
-    return f"{module}.{value.__qualname__}" if _is_packaged(module) else str(value.__qualname__)
+def _loaded(data: bytes) -> Any:
+    import cloudpickle
 
-
-def _is_packaged(module: str) -> bool:
-    return module.partition(".")[0] == OWN or package_of(module) is not None
-
-
-def _key(value: Any) -> str:
-    return repr(value) if isinstance(value, PLAIN) else repr(_settings(value))
-
-
-def _version(kind: type) -> str:
-    """Return the major and minor version of the package of a class."""
-    if not _is_packaged(kind.__module__):
-        return ""
-    package = sys.modules.get(kind.__module__.partition(".")[0])
-    version = str(getattr(package, "__version__", ""))
-    return ".".join(version.split(".")[:2])
+    try:
+        return cloudpickle.loads(data)
+    except (Exception, SystemExit) as raised:
+        return UnavailableEstimator(f"it cannot be loaded in a worker: {describe_error(raised)}")

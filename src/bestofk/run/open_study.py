@@ -15,7 +15,6 @@ from bestofk.decide.result import Result
 from bestofk.decide.settings import Settings, StoredTest, check_learners, with_changes
 from bestofk.decide.stopping.rule import StopRule
 from bestofk.run.cells import NUMBERS, CellTable
-from bestofk.run.comparison_task import read_cells
 from bestofk.run.metrics import span_of
 from bestofk.run.race import RaceOutcome, planned_race, race_cells
 from bestofk.run.record import StoredDecision, StudyRecord
@@ -143,7 +142,7 @@ def stored_cells(store: Store, record: StudyRecord) -> CellTable:
         bytes_per_cell=8,
     )
     table = CellTable(record)
-    read_cells(store, table)
+    table.read(store)
     return table
 
 

@@ -38,8 +38,7 @@ from bestofk.decide.stopping.result import Race, RacedLearner, StoppedDecision, 
 from bestofk.decide.stopping.rule import StopRule
 from bestofk.losses.losses import Metric, Scores
 from bestofk.run.cells import Cell, CellTable
-from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.engine import Engine
+from bestofk.run.live import Live
 from bestofk.run.progress import Progress
 from bestofk.run.record import StudyRecord
 from bestofk.run.study import Study, as_scores, cost_table, facts_of, losses_of
@@ -393,20 +392,23 @@ class _Track:
 
 def run_race(
     planned: PlannedRace,
-    task: ComparisonTask,
+    live: Live,
     settings: Settings,
-    run: Callable[..., Iterable[Cell]],
-    engine: Engine,
+    table: CellTable,
+    evaluate: Callable[..., None],
     progress: Progress,
 ) -> RaceOutcome:
-    """Return the outcome of a race whose cells ``run(cells, engine=..., ...)`` returns."""
-    record = task.live.record
-    times = Times(Counter(map(task.timed_as, record.cells())))
-    with progress as shown, engine:
+    """Return the outcome of a race; ``evaluate(cells, ...)`` adds missing cells to the `table`."""
+    record = live.record
+    times = Times(Counter(map(live.timed_as, record.cells())))
+    with progress as shown:
         shown.start(total=record.n_cells, done=0)
 
         def fetch(cells: Sequence[Cell]) -> Iterable[Cell]:
-            return run(cells, engine=engine, progress=shown, times=times)
+            missing = [cell for cell in cells if cell not in table]
+            shown.stored(count=len(cells) - len(missing))
+            evaluate(missing, progress=shown, times=times)
+            return filter(None, map(table.get, cells))
 
         return race_cells(planned, record, settings, fetch, lambda text: shown.standing(text=text))
 

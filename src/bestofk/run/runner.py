@@ -1,4 +1,4 @@
-"""Run a task: look up its items, claim, evaluate and store the rest, and take over what is left.
+"""Run a task: claim, evaluate and store its items, and take over what others leave.
 
 Several processes can work on one store. A process leaves to others what they have claimed. It reads
 their results from the store as they appear, and takes over what they release or leave behind when
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -41,31 +41,30 @@ def opened(store: str | os.PathLike[str] | None) -> AbstractContextManager[Store
 
 def run(
     task: Task,
-    items: Sequence[Any] | None = None,
+    items: Sequence[Any],
     *,
+    results: Any,
     engine: Engine,
     store: Store | None = None,
     progress: Progress | None = None,
     deadline: float | None = None,
     stop: Callable[[Any], Exception | None] | None = None,
-    retry_failed: bool = False,
+    stale: Container[str] = (),
     times: Times | None = None,
-) -> Any:
-    """Return the result of each item, read from the store or else evaluated and stored.
+) -> None:
+    """Evaluate the items that have no result yet, and store their results.
 
     - `task`: The task of the items.
-    - `items`: By default all items of the task.
+    - `results`: The known results by item, such as a dictionary or a `CellTable`. It receives the
+      others; with a deadline, some may be missing at the end.
     - `engine`: Evaluates the items; results do not depend on it.
     - `store`: An open store; it receives each result as it arrives. Items with the same key share
       their result.
     - `progress`: Receives the progress of the run.
     - `deadline`: End of the run, on the clock of `time.monotonic`.
     - `stop`: ``stop(result)`` returns the error that ends the run, or None to continue.
-    - `retry_failed`: Retry all stored failures. By default, retry only those that may pass now
-      (`Failure.may_pass_now`).
+    - `stale`: Keys of stored failures that are evaluated again.
     - `times`: The waiting items of several runs of one task, whose `progress` has started.
-    - Returns: What `Task.look_up` returns, completed: results by item. With a deadline, some items
-      may be missing.
 
     Raises
     ------
@@ -73,18 +72,17 @@ def run(
         The user interrupted the run; the message says what is stored.
     """
     with engine:
-        return _Run(
+        _Run(
             task=task, engine=engine, store=store, progress=progress or Progress(),
-            deadline=deadline, stop=stop, times=times,
-        ).run(items, retry_failed=retry_failed)  # fmt: skip
+            deadline=deadline, stop=stop, stale=stale, times=times, results=results,
+        ).run(items)  # fmt: skip
 
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
     """One run of a task; see `run`.
 
-    - `stale`: Keys of stored failures that are evaluated again.
-    - `same`: The items that were not in the store, by key; without a store, by themselves.
+    - `same`: The items by key; without a store, by themselves.
     - `keys`: The keys of these items.
     - `elsewhere`: Items that other processes have claimed, by key.
     """
@@ -95,37 +93,24 @@ class _Run:
     progress: Progress
     deadline: float | None
     stop: Callable[[Any], Exception | None] | None
+    stale: Container[str]
     times: Times | None
+    results: Any
     claims: Claims | None = None
-    stale: set[str] = field(default_factory=set)
-    results: Any = None
     same: dict[Any, list[Any]] = field(default_factory=dict)
     keys: dict[Any, Any] = field(default_factory=dict)
     elsewhere: dict[str, Any] = field(default_factory=dict)
     last_read: float = field(default_factory=time.monotonic)
 
-    def run(self, items: Sequence[Any] | None, *, retry_failed: bool) -> Any:
+    def run(self, items: Sequence[Any]) -> None:
         task, store = self.task, self.store
-
-        def must_retry(result: Any) -> bool:
-            """Return whether to retry a stored failure, and remember it."""
-            failure = result.failure
-            if failure is None or not (
-                retry_failed or failure.may_pass_now(timeout=self.engine.timeout)
-            ):
-                return False
-            self.stale.add(task.key(result))
-            return True
-
-        self.results, self.same = task.look_up(store, items, is_stale=must_retry)
-        self.keys = {item: key for key, group in self.same.items() for item in group}
-        known = len(self.results)
+        for item in items:
+            self.keys[item] = item if store is None else task.key(item)
+            self.same.setdefault(self.keys[item], []).append(item)
         missing = [group[0] for group in self.same.values()]
-        total = known + len(self.keys)
+        known = len(self.results)
         with nullcontext() if self.times is not None else self.progress:
-            if self.times is not None:
-                self.progress.stored(count=known)
-            else:
+            if self.times is None:
                 self.times = Times(Counter(map(task.timed_as, missing)))
                 self.progress.start(
                     total=known + len(missing), done=known, unit=task.unit, times=self.times
@@ -141,9 +126,8 @@ class _Run:
                         self.share_the_rest()
             except KeyboardInterrupt:
                 done, stored = len(self.results), store is not None
-                message = interruption_message(done, total, task.unit, stored=stored)
+                message = interruption_message(done, known + len(items), task.unit, stored=stored)
                 raise Interrupted(message) from None
-        return self.results
 
     def evaluate(self, items: Sequence[Any]) -> None:
         """Evaluate items, in rounds if there is a deadline, and store their results."""

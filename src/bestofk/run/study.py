@@ -339,7 +339,8 @@ def conclude(
         from bestofk.run.slices import study_slices
 
         study = replace(study, slices=study_slices(study, live, table, settings))
-    return replace(study, live=live)
+    # a copy, without the rows that the fits shared
+    return replace(study, live=replace(live))
 
 
 def _of_whole_plan(

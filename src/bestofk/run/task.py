@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import inf
 from mmap import mmap
@@ -116,7 +116,7 @@ class Task(ABC):
 
     An item is a small value that can be pickled and hashed, such as a `Cell`. Evaluating it gives
     an equal item that holds the results or a `failure`, and the `seconds` that it took (None if
-    other items cannot be estimated by it). `evaluate` does not raise.
+    other items cannot be estimated by it).
     """
 
     unit: ClassVar[str] = "fits"
@@ -129,6 +129,30 @@ class Task(ABC):
     @abstractmethod
     def trusted(self) -> bool:
         """True if items cannot crash a process, so that this process may evaluate them."""
+
+    @abstractmethod
+    def evaluate(self, items: Iterable[Any]) -> Iterator[Any]:
+        """Yield the result of each item in order; raise no error."""
+
+    @abstractmethod
+    def lost(self, item: Any, failure: Failure) -> Any:
+        """Return the result of an item whose worker hung, died or exceeded the timeout."""
+
+    @abstractmethod
+    def key(self, item: Any) -> str:
+        """Return the digest of everything that the result of the item depends on."""
+
+    @abstractmethod
+    def find(self, store: Store, items: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the stored results of `items`; both are by key."""
+
+    @abstractmethod
+    def keep(self, store: Store, result: Any) -> None:
+        """Write a result to a store, if it is worth storing."""
+
+    @abstractmethod
+    def label(self, item: Any) -> str:
+        """Return a description of the item for the progress display."""
 
     def timed_as(self, item: Any) -> Hashable:  # noqa: ARG002
         """Return what the items have in common that take about the same time."""
@@ -144,53 +168,6 @@ class Task(ABC):
     def prepare(self) -> None:  # noqa: B027
         """Create or load what is needed once in a process, before the first item."""
 
-    @abstractmethod
-    def evaluate(self, items: Sequence[Any]) -> Iterator[Any]:
-        """Yield the result of each item in order."""
-
-    @abstractmethod
-    def lost(self, item: Any, failure: Failure) -> Any:
-        """Return the result of an item whose worker hung, died or exceeded the timeout."""
-
-    @abstractmethod
-    def key(self, item: Any) -> str:
-        """Return the digest of everything that the result of the item depends on."""
-
-    @abstractmethod
-    def find(self, store: Store, items: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the stored results of `items`; both are by key."""
-
-    def look_up(
-        self,
-        store: Store | None,
-        items: Sequence[Any] | None,
-        *,
-        is_stale: Callable[[Any], bool],
-    ) -> tuple[Any, dict[Any, list[Any]]]:
-        """Return the stored results by item, and the other items by key.
-
-        Items whose stored result satisfies ``is_stale(result)`` count as missing. Without a store,
-        the key of an item is the item itself.
-        """
-        missing: dict[Any, list[Any]] = {}
-        for item in items or ():
-            missing.setdefault(item if store is None else self.key(item), []).append(item)
-        results: dict[Any, Any] = {}
-        if store is not None:
-            firsts = {key: group[0] for key, group in missing.items()}
-            for key, result in self.find(store, firsts).items():
-                if not is_stale(result):
-                    results.update(dict.fromkeys(missing.pop(key), result))
-        return results, missing
-
-    @abstractmethod
-    def keep(self, store: Store, result: Any) -> None:
-        """Write a result to a store, if it is worth storing."""
-
-    @abstractmethod
-    def label(self, item: Any) -> str:
-        """Return a description of the item for the progress display."""
-
     def together(self, items: Iterable[Any]) -> Iterator[Block]:
         """Yield the items in groups that share work and should be evaluated together."""
         return ((item,) for item in items)
@@ -200,16 +177,10 @@ class Task(ABC):
         return items
 
     def ship(self) -> bytes:
-        """Pickle the task for `load_task` in other processes.
-
-        Raises
-        ------
-        UnpicklableError
-            A part of the task cannot be pickled.
-        """
+        """Pickle the task for `load_task` in other processes; may raise an `UnpicklableError`."""
         try:
             return pack(self)
-        except Exception:
+        except (Exception, SystemExit):
             # user classes may raise anything when they are pickled
             raise UnpicklableError("the task") from None
 
@@ -300,16 +271,6 @@ def describe_error(error: BaseException) -> str:
     if isinstance(error, BestOfKError):
         return text
     return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__}."
-
-
-def sendable_error(error: Exception) -> Exception:
-    """Return an error that another process can raise: the error itself or a description of it."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        # user classes may raise anything when they are pickled or unpickled
-        return RunError(describe_error(error))
-    return error
 
 
 def pack(task: object) -> bytes:

@@ -34,25 +34,19 @@ def counted(monkeypatch):
 
 
 @pytest.mark.usefixtures("preloaded_workers")
-@pytest.mark.parametrize(
-    ("engine", "learners"), [("processes", ["naive-bayes", TREE]), ("dask", PAIR)]
-)
-def test_every_engine_gives_the_same_to_the_bit(engine, learners, tmp_path, counted):
-    if engine == "dask":
-        pytest.importorskip("distributed", reason="Dask is not installed")
-    how = {"sets": 2, "repeats": 2, "random_state": 4}
+def test_processes_give_the_same_to_the_bit(tmp_path, counted):
+    learners, how = ["naive-bayes", TREE], {"sets": 2, "repeats": 2, "random_state": 4}
     expected = lab.simulate(learners, SMALL, "2x4", engine="serial", **how)
     counted.clear()
     store = tmp_path / "lab.db"
-    jobs = 1 if engine == "dask" else 2
-    result = lab.simulate(learners, SMALL, "2x4", engine=engine, n_jobs=jobs, store=store, **how)
+    result = lab.simulate(learners, SMALL, "2x4", engine="processes", n_jobs=2, store=store, **how)
     assert np.array_equal(result.losses, expected.losses)
     assert counted == []  # other processes did it
     stored = lab.simulate(learners, SMALL, "2x4", engine="serial", store=store, **how)
     assert np.array_equal(stored.losses, expected.losses)
     assert counted == []  # and nobody does it again
     with open_store(store) as contents:
-        assert contents.n_payloads() == 4
+        assert contents.n_arrays() == 4
         assert contents.n_cells() == 0
 
 
@@ -94,7 +88,7 @@ def killed_midway(child, store, at_least):
             time.sleep(0.02)
             if store.exists() and Path(f"{store}-wal").exists():
                 with open_store(store, read_only=True) as seen:
-                    if seen.n_payloads() >= at_least:
+                    if seen.n_arrays() >= at_least:
                         break
         assert child.poll() is None, "it ended by itself"
         child.kill()
@@ -105,10 +99,10 @@ def test_a_killed_simulation_resumes_where_it_stopped(tmp_path, counted, fork_se
     open_store(store).close()
     killed_midway(fork_server.start(["-c", CHILD, store]), store, at_least=20)
     with open_store(store) as stored:
-        sets = stored.n_payloads() + 25
+        sets = stored.n_arrays() + 25
         work, pieces = work_of(_task(PAIR, lab.problem(SMALL), "2x4", 4), sets, 1)
         items = {work.key(piece): piece.argument[0] for piece in pieces}
-        contents = {items[key] for key in stored.get_payloads(list(items))}
+        contents = {items[key] for key in stored.get_arrays(list(items))}
     assert 20 <= len(contents) < sets
     how = {"sets": sets, "random_state": 4, "engine": "serial"}
     result = lab.simulate(PAIR, SMALL, "2x4", store=store, **how)
@@ -124,7 +118,7 @@ def test_a_learner_that_fails_is_named_wherever_it_runs(tmp_path):
             lab.simulate(["max", broken], SMALL, "kfold:4", sets=3, engine=engine, n_jobs=1,
                          store=tmp_path / "lab.db")  # fmt: skip
     with open_store(tmp_path / "lab.db") as stored:
-        assert stored.n_payloads() == 0
+        assert stored.n_arrays() == 0
 
 
 def test_engines_are_checked_before_any_work():

@@ -44,9 +44,9 @@ def test_a_store_and_processes_change_nothing(tmp_path, monkeypatch):
     store = str(tmp_path / "kept.db")
     reproduce(Request(**arguments, runs=2, store=store))
     with open_store(store, read_only=True) as opened:
-        assert opened.n_payloads() == 5
+        assert opened.n_arrays() == 5
     again = reproduce(Request(**arguments, runs=3, store=store, jobs=2)).to_dict()
     assert again == first
     # each of the five learners had a finished piece of two runs, and needed one of a single run
     with open_store(store, read_only=True) as opened:
-        assert opened.n_payloads() == 10
+        assert opened.n_arrays() == 10

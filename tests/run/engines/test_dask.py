@@ -3,7 +3,6 @@
 import logging
 import multiprocessing
 import os
-import re
 import signal
 import sys
 import time
@@ -15,9 +14,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from bestofk._base.errors import MissingExtraError, RunError
-from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.dask import DaskCluster
-from bestofk.run.engine import Engine
+from bestofk.run.engine import Execution
 from bestofk.run.fit import Evaluator
 from bestofk.run.task import Blocks, Times
 
@@ -38,9 +36,9 @@ LEARNERS = {
 
 def on_cluster(live, **options):
     deadline = options.pop("deadline", None)
-    cluster = DaskCluster(ComparisonTask(live), **options)
+    cluster = DaskCluster(live, Execution(engine="dask", **options))
     try:
-        blocks = Blocks(ComparisonTask(live), live.record.cells(), Times({}))
+        blocks = Blocks(live, live.record.cells(), Times({}))
         yield from cluster.run(blocks, deadline=deadline)
     finally:
         cluster.close()
@@ -65,16 +63,6 @@ def dask():
         silence_logs=logging.CRITICAL,
     ) as cluster:  # fmt: skip
         yield cluster
-
-
-@pytest.mark.usefixtures("preloaded_workers")
-def test_dask_started_here_gives_the_same_to_the_bit():
-    pytest.importorskip("distributed", reason="Dask is not installed")
-    live = strange.make_live(LEARNERS, DATA, "2x3", repetitions=2)
-    cells = list(live.record.cells())
-    engine = Engine(name="dask", jobs=2)
-    results = strange.outcomes(live, engine.run(ComparisonTask(live), cells))
-    assert results == serially(live)
 
 
 def test_dask_loses_nothing_if_a_worker_is_killed(dask, tmp_path):
@@ -121,12 +109,11 @@ def test_dask_keeps_a_deadline(dask):
     assert {at[0] for at in strange.by_place(live, results)} <= {"max"}
 
 
-def test_a_learner_that_cannot_be_pickled_is_refused():
-    pytest.importorskip("distributed", reason="Dask is not installed")
+def test_a_learner_that_cannot_be_pickled_is_refused(dask):
     learners = {"stays": strange.CannotBePickled(), "max": "max"}
     live = strange.make_live(learners, {"one": DATA["one"]})
     with pytest.raises(RunError, match=r"^'stays' cannot be pickled, so no worker"):
-        list(on_cluster(live))
+        list(on_cluster(live, scheduler=dask))
 
 
 def test_a_missing_scheduler_is_an_error(monkeypatch):
@@ -141,21 +128,10 @@ def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     live = strange.make_live({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
     with pytest.raises(MissingExtraError) as missing:
-        list(on_cluster(live))
+        list(on_cluster(live, scheduler="tcp://x:1"))
     assert str(missing.value) == (
         "The engine dask needs a package that is not installed: pip install distributed."
     )
-
-
-def test_a_local_cluster_has_no_address_in_the_network():
-    import distributed
-
-    from bestofk.run.dask import _local_cluster
-
-    with _local_cluster(distributed, 1) as cluster:
-        assert cluster.scheduler_address.startswith("inproc://")
-        # without bokeh there is no dashboard, and the link names the scheduler
-        assert re.search("127.0.0.1|/status$", cluster.dashboard_link)
 
 
 @pytest.mark.needs("posix", "files without names")

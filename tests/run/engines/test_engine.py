@@ -17,8 +17,7 @@ import bestofk as bk
 from bestofk.learners.preparation import is_trusted
 from bestofk.learners.registry import learner as make_learner
 from bestofk.run import engine as engines
-from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.engine import Engine
+from bestofk.run.engine import Engine, Execution
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -62,12 +61,12 @@ def live():
 
 def results_of(live, **options):
     cells = list(live.record.cells())
-    return Engine(**options).run(ComparisonTask(live), cells)
+    return Engine(Execution(**options)).run(live, cells)
 
 
 @pytest.fixture(scope="module")
 def serial(live):
-    return strange.outcomes(live, results_of(live, name="serial"))
+    return strange.outcomes(live, results_of(live, engine="serial"))
 
 
 def test_every_cell_is_evaluated_exactly_once(live, serial):
@@ -75,14 +74,14 @@ def test_every_cell_is_evaluated_exactly_once(live, serial):
 
 
 def test_processes_give_identical_bits(live, serial):
-    results = strange.outcomes(live, results_of(live, name="processes", jobs=2))
+    results = strange.outcomes(live, results_of(live, engine="processes", n_jobs=2))
     assert results == serial
 
 
 def test_the_automatic_engine_can_switch_to_workers(monkeypatch):
     learners = {name: LEARNERS[name] for name in ("forest", "bayes", "nmc")}
     live = strange.make_live(learners, DATA, "2x3")
-    expected = strange.outcomes(live, results_of(live, name="serial"))
+    expected = strange.outcomes(live, results_of(live, engine="serial"))
     used = []
     in_pool = Engine._in_pool
 
@@ -91,10 +90,10 @@ def test_the_automatic_engine_can_switch_to_workers(monkeypatch):
         return in_pool(self, *arguments)
 
     monkeypatch.setattr(Engine, "_in_pool", noticed)
-    assert strange.outcomes(live, results_of(live, jobs=2)) == expected
+    assert strange.outcomes(live, results_of(live, n_jobs=2)) == expected
     assert not used  # little work stays in this process
     monkeypatch.setattr(engines, "START_COST", 0.0)
-    assert strange.outcomes(live, results_of(live, jobs=2)) == expected
+    assert strange.outcomes(live, results_of(live, n_jobs=2)) == expected
     assert used
 
 
@@ -107,7 +106,7 @@ def test_seeds_differ_between_repetitions_folds_and_learners_but_not_between_cal
             learners, data, "kfold:2", repetitions=3, keep_predictions=True,
             random_state=random_state,
         )  # fmt: skip
-        results = strange.by_place(created, results_of(created, name="serial"))
+        results = strange.by_place(created, results_of(created, engine="serial"))
         return {at: cell.predictions for at, cell in results.items()}
 
     first = predictions(1)
@@ -143,9 +142,9 @@ def test_a_budget_stops_in_time_and_favours_no_learner(tmp_path):
 
 def test_jobs_are_counted_from_the_cores_down():
     cores = engines.cores()
-    assert Engine(jobs=3).workers == 3
-    assert Engine(jobs=-1).workers == cores
-    assert Engine(jobs=-cores - 5).workers == 1
+    assert Engine(Execution(n_jobs=3)).workers == 3
+    assert Engine(Execution(n_jobs=-1)).workers == cores
+    assert Engine(Execution(n_jobs=-cores - 5)).workers == 1
 
 
 def test_only_trusted_learners_run_in_this_process():

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from bestofk.run import reaper
-from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.fit import Evaluator
 from bestofk.run.pool import new_pool
 from bestofk.run.task import Blocks, Times
@@ -26,7 +25,7 @@ LINUX = pytest.mark.needs("linux", "processes are found in /proc, and workers st
 
 def in_workers(live, **options):
     """Run in workers whose fork server was spawned, or is a fork of this process (`here`)."""
-    task, jobs = ComparisonTask(live), options.pop("jobs", 2)
+    task, jobs = live, options.pop("jobs", 2)
     blocks = Blocks(task, live.record.cells(), Times({}, workers=jobs))
     return ran(task, blocks, jobs=jobs, **options)
 
@@ -172,7 +171,7 @@ def test_the_timeout_counts_from_the_start_of_a_fit_not_of_its_block(tmp_path):
     learners = {"w": strange.Waits(log=str(tmp_path / "pids"), nap=0.5)}
     live = strange.make_live(learners, sets, "holdout:0.5")
     block = tuple(live.record.cells())
-    task = ComparisonTask(live)
+    task = live
     results = list(ran(task, [block], jobs=1, timeout=2.5, here=True))
     assert [cell.failure for cell in results] == [None] * 6
 
@@ -202,7 +201,7 @@ def test_untrusted_learners_get_their_own_workers(tmp_path):
     logs = [tmp_path / "p", tmp_path / "q"]
     learners = {log.name: strange.Waits(log=str(log)) for log in logs}
     live = strange.make_live(learners, DATA, "2x3")
-    task = ComparisonTask(live)
+    task = live
     shared = new_pool(task, jobs=1, here=True)
     results = []
     try:

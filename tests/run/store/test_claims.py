@@ -16,8 +16,6 @@ import sqlalchemy as sa
 
 import bestofk as bk
 from bestofk._base.errors import Interrupted
-from bestofk.run import runner
-from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.store import claims as module
 from bestofk.run.store.claims import has_ended, this_process
@@ -26,7 +24,7 @@ from bestofk.run.store.store import open_store
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import strange_learners as strange
-from squares_task import Squares
+from squares_task import Squares, run_squares
 
 X = np.random.default_rng(2).normal(size=(48, 3))
 Y = np.tile(["a", "b", "c"], 16)
@@ -192,9 +190,6 @@ class Heard(Progress):
         self.waits.append(text)
 
 
-SERIAL = Engine(name="serial")
-
-
 def test_a_lease_without_heartbeat_expires(others, monkeypatch):
     store, claim = others
     monkeypatch.setattr(module, "LEASE_SECONDS", 2.0)
@@ -202,9 +197,9 @@ def test_a_lease_without_heartbeat_expires(others, monkeypatch):
     monkeypatch.setattr(time, "time", lambda: 0.0)
     claim(["2", "3"])
     task, heard, begin = Squares(), Heard(), time.monotonic()
-    results = runner.run(task, range(5), engine=SERIAL, store=store, progress=heard)
+    results = run_squares(task, range(5), store, progress=heard)
     assert time.monotonic() - begin > 2.0
-    assert {item: result.value for item, result in results.items()} == {n: n * n for n in range(5)}
+    assert results == {n: n * n for n in range(5)}
     assert task.seen == [0, 1, 4, 2, 3]  # free items come first
     assert set(heard.waits) == {"waiting for another process that works on 2 squares"}
     assert left_behind(store) == [0, 0]
@@ -231,11 +226,11 @@ def test_results_of_other_processes_are_read(others):
     class Waits(Progress):
         def standing(self, *, text):
             for n in (2, 3):  # as the other process does in the meantime
-                store.put_payload(str(n), b"%d" % (n * n), kind="toy")
+                store.put_array(str(n), b"%d" % (n * n), kind="toy")
 
     task = Squares()
-    results = runner.run(task, range(5), engine=SERIAL, store=store, progress=Waits())
-    assert {item: result.value for item, result in results.items()} == {n: n * n for n in range(5)}
+    results = run_squares(task, range(5), store, progress=Waits())
+    assert results == {n: n * n for n in range(5)}
     assert task.seen == [0, 1, 4]
 
 
@@ -244,7 +239,7 @@ def test_a_budget_ends_the_wait_for_other_processes(others, monkeypatch):
     monkeypatch.setattr(module, "LEASE_SECONDS", 1e9)
     claim(["2", "3"])
     begin = time.monotonic()
-    results = runner.run(Squares(), range(5), engine=SERIAL, store=store, deadline=begin + 2.0)
+    results = run_squares(Squares(), range(5), store, deadline=begin + 2.0)
     assert sorted(results) == [0, 1, 4]
     assert time.monotonic() - begin > 1.9
 
@@ -252,23 +247,24 @@ def test_a_budget_ends_the_wait_for_other_processes(others, monkeypatch):
 def test_an_interrupted_process_releases_its_claims(others):
     store, _ = others
     with pytest.raises(Interrupted, match="2 of 5 squares are safe in the store"):
-        runner.run(Squares(interrupts=2), range(5), engine=SERIAL, store=store)
+        run_squares(Squares(interrupts=2), range(5), store)
     assert left_behind(store) == [0, 0]
     task = Squares()
-    runner.run(task, range(5), engine=SERIAL, store=store)
+    run_squares(task, range(5), store)
     assert task.seen == [2, 3, 4]
 
 
 def test_results_are_committed_before_their_claims_are_released(lasting_url):
     # also if the run ends with an error
     with open_store(lasting_url) as store:
+
+        def stop(result):
+            return ZeroDivisionError() if result == 3 else None
+
         with pytest.raises(ZeroDivisionError):
-            runner.run(
-                Squares(), range(5), engine=SERIAL, store=store,
-                stop=lambda result: ZeroDivisionError() if result == 3 else None,
-            )  # fmt: skip
+            run_squares(Squares(), range(5), store, stop=stop)
         with open_store(lasting_url) as other:
-            assert other.n_payloads() == 4
+            assert other.n_arrays() == 4
         assert left_behind(store) == [0, 0]
 
 
@@ -278,7 +274,7 @@ def test_only_one_of_two_processes_gets_a_claim(lasting_url):
             assert ours.claim(["a", "b"]) == ({"a", "b"}, set())
             assert ours.claim(["a", "b"]) == ({"a", "b"}, set())
             assert theirs.claim(["b", "c"]) == ({"c"}, set())
-            first.put_payload("b", b"x", kind="k")
+            first.put_array("b", b"x", kind="k")
             first.flush()
             assert theirs.claim(["a", "b"]) == ({"b"}, {"b"})
             ours.release(["a"])

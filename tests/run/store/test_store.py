@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, StoreError, UnknownNameError
+from bestofk._base.errors import StoreError, UnknownNameError
 from bestofk.run.cells import FAILURE_KINDS, Failure
 from bestofk.run.live import Live
 from bestofk.run.record import StoredDecision
@@ -136,20 +136,14 @@ def test_predictions_are_added_to_a_result_that_had_none(store, flush):
 def test_payloads_are_kept_and_never_change(store):
     values = {str(number): bytes(range(256)) * number for number in range(5)}
     for digest, data in values.items():
-        store.put_payload(digest, data, kind="test")
+        store.put_array(digest, data, kind="test")
     store.flush()
     for _ in range(2):
-        store.put_payload("4", b"later", kind="test")
-        store.put_payload("5", b"first", kind="test")
+        store.put_array("4", b"later", kind="test")
+        store.put_array("5", b"first", kind="test")
     expected = {**{digest: values[digest] for digest in "403"}, "5": b"first"}
-    assert store.get_payloads(["4", "0", "3", "9", "5"]) == expected
-    assert (store.n_payloads(), store.n_cells()) == (6, 0)
-
-
-def test_a_score_that_is_not_a_number_is_refused(store):
-    with pytest.raises(ArgumentError, match="the score of a cell must be a number, or a failure"):
-        store.put(RECORD, [make_cell(1), make_cell(2, math.nan)])
-    assert store.n_cells() == 0
+    assert store.get_arrays(["4", "0", "3", "9", "5"]) == expected
+    assert (store.n_arrays(), store.n_cells()) == (6, 0)
 
 
 def test_many_and_large_cells(lasting_url):
@@ -157,21 +151,21 @@ def test_many_and_large_cells(lasting_url):
     large = [make_cell(n, predictions=bytes([n % 251]) * (6 << 20)) for n in range(9_000, 9_004)]
     with open_store(lasting_url) as store:
         store.put(RECORD, cells + large)
-        store.put_payload("x", bytes(20 << 20), kind="k")
+        store.put_array("x", bytes(20 << 20), kind="k")
     with open_store(lasting_url) as store:
         assert found(store, cells + large) == fields(cells + large)
-        assert len(store.get_payloads(["x"])["x"]) == 20 << 20
+        assert len(store.get_arrays(["x"])["x"]) == 20 << 20
 
 
 def test_a_result_is_committed_without_another_call(lasting_url):
     with open_store(lasting_url) as writer, open_store(lasting_url) as reader:
         for number in range(3):
             writer.put(RECORD, [make_cell(number)])
-        writer.put_payload("1", b"data", kind="k")
+        writer.put_array("1", b"data", kind="k")
         deadline = time.monotonic() + 60
         while reader.n_cells() < 3 and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert (reader.n_cells(), reader.n_payloads()) == (3, 1)
+        assert (reader.n_cells(), reader.n_arrays()) == (3, 1)
 
 
 CELL = f"""
@@ -317,17 +311,16 @@ def test_a_damaged_cell_is_one_error_message(compared, tmp_path, assignment):
             bk.compare(["nmc", "max"], X, Y, store=path, **OPTIONS)
 
 
-def test_damaged_predictions_and_payloads_are_one_error_message(tmp_path):
+def test_damaged_predictions_and_arrays_are_one_error_message(tmp_path):
     path = tmp_path / "s.db"
     with open_store(path) as store:
         store.put(RECORD, [make_cell(1, predictions=b"abc")])
-        store.put_payload("a", b"xyz", kind="k")
+        store.put_array("a", b"xyz", kind="k")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE bestofk_cells SET predictions = x'61'")
-        connection.execute("UPDATE bestofk_payloads SET data = 'text'")
         connection.commit()
     with open_store(path) as store:
         assert found(store, [make_cell(1)], predictions=False)
-        for use in (lambda: found(store, [make_cell(1)]), lambda: store.get_payloads(["a"])):
+        for use in (lambda: found(store, [make_cell(1)]), lambda: store.get_arrays(["a"])):
             with pytest.raises(StoreError, match="a stored result is damaged"):
                 use()

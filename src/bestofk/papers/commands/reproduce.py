@@ -64,7 +64,7 @@ def reproduce_command(
       bestofk papers reproduce fundamentals
     """
     from bestofk.papers.registry import REPRODUCTIONS
-    from bestofk.run.engine import Engine
+    from bestofk.run.engine import Execution
 
     if listing:
         _list(as_json)
@@ -75,7 +75,7 @@ def reproduce_command(
     _check(entry, options["tables"], options["variant"], options["jobs"])
     # Check the engine before any data set is read.
     where = {"engine": "auto", "scheduler": None} | options
-    Engine(name=where["engine"], jobs=options["jobs"], scheduler=where["scheduler"])
+    Execution(engine=where["engine"], n_jobs=options["jobs"], scheduler=where["scheduler"])
     check_path(markdown, "--markdown", (".md",))
     with warnings_as_lines():
         account = entry.reproduce(**options, progress=sys.stderr.isatty())

@@ -23,8 +23,8 @@ from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
 from bestofk.papers.lab.problems.given_rows import GivenRows
 from bestofk.papers.lab.problems.registry import Problem, as_problem
 from bestofk.papers.lab.simulation_task import SimulationTask
-from bestofk.run.engine import Engine
-from bestofk.run.live import learner_fingerprint
+from bestofk.run.engine import Engine, Execution
+from bestofk.run.fingerprints import learner_fingerprint
 from bestofk.run.progress import Progress, observer
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan, plan as make_plan
@@ -245,7 +245,7 @@ def simulate(
     sets = whole(sets, "sets", at_least=1)
     repeats = whole(repeats, "repeats", at_least=1)
     random_state = whole(random_state, "random_state", at_least=0)
-    workers = Engine(name=engine, jobs=n_jobs, scheduler=scheduler)
+    workers = Engine(Execution(engine=engine, n_jobs=n_jobs, scheduler=scheduler))
     generator = as_problem(problem)
     if isinstance(generator, TableProblem):
         return _tables(generator, sets, repeats, random_state)

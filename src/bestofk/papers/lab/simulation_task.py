@@ -22,7 +22,7 @@ from bestofk.papers.whole_plans import (
     predict_plan,
     wrong_by_split,
 )
-from bestofk.run.live import learner_fingerprint
+from bestofk.run.fingerprints import learner_fingerprint
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.splits.splits import Splits

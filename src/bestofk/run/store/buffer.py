@@ -12,7 +12,7 @@ from bestofk._base.errors import StoreError
 MAX_WAITING = 1000
 """Number of rows that are written without waiting longer."""
 MAX_WAITING_BYTES = 1 << 24
-"""The same in bytes of predictions or payloads."""
+"""The same in bytes of predictions or arrays."""
 MAX_WAIT_SECONDS = 0.5
 """Maximum time that a row waits."""
 
@@ -94,7 +94,7 @@ class Buffer:
         for row in rows:
             old = self._waiting.get(row["digest"])
             self._waiting[row["digest"]] = row if old is None else self._merge(old, row)
-            self._bytes += len(row.get("predictions") or row.get("data") or b"")
+            self._bytes += len(row["predictions"] or b"")
         if self._waiting and self._timer is None:
             self._timer = threading.Timer(MAX_WAIT_SECONDS, self._flush_in_background)
             self._timer.daemon = True

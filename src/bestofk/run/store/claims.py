@@ -30,7 +30,6 @@ from bestofk.run.store.database import (
     claims,
     delete_rows,
     insert_rows,
-    payloads,
     rows_with,
 )
 
@@ -113,12 +112,8 @@ class Claims:
             delete_rows(connection, claims, free)
             insert_rows(connection, claims, [row for row in rows if row["digest"] in set(free)])
         claimed = {digest for digest, owner in owners.items() if owner not in living}
-        stored = {
-            digest
-            for table in (cells, payloads)
-            for (digest,) in rows_with(connection, table, ("digest",), sorted(claimed))
-        }
-        return claimed, stored
+        stored = rows_with(connection, cells, ("digest",), sorted(claimed))
+        return claimed, {row.digest for row in stored}
 
     def _living(self, connection: sa.Connection, names: set[str]) -> set[str]:
         """Return the living among the named processes, and delete the others."""

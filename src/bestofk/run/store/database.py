@@ -22,7 +22,7 @@ ValueT = TypeVar("ValueT")
 
 APPLICATION_ID = 0x424F464B
 """The letters BOFK, in the header of an SQLite file."""
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 FIRST_PAUSE_SECONDS = 0.05
 MAX_PAUSE_SECONDS = 2.0
 """Time between two attempts to reach a server again."""
@@ -66,24 +66,15 @@ cells = _table(
     sa.Column("repetition", sa.Integer, nullable=False),
     _text("payload"),
     sa.Column("checksum", sa.BigInteger, nullable=False),
-    sa.Column("predictions_checksum", sa.BigInteger),
     sa.Column("predictions", sa.LargeBinary),
 )
-"""One row per fit; the payload has scores, times and sizes in ASCII JSON."""
-
-payloads = _table(
-    "payloads",
-    _text("digest", primary_key=True),
-    _text("kind"),
-    sa.Column("checksum", sa.BigInteger, nullable=False),
-    sa.Column("data", sa.LargeBinary, nullable=False),
-)
-"""Results of simulations and reproductions."""
+"""One row per fit; the payload has scores, times and sizes in ASCII JSON. A row without a data set
+has an array in the place of predictions."""
 
 claims = _table(
     "claims", _text("digest", primary_key=True), _text("claimer"), sqlite_with_rowid=False
 )
-"""Cells and payloads that processes work on."""
+"""Cells that processes work on."""
 
 claimers = _table(
     "claimers",

@@ -1,10 +1,10 @@
-"""A store of cells, payloads and studies in a database, so that nothing is computed twice.
+"""A store of cells and studies in a database, so that nothing is computed twice.
 
 A cell is found by its key alone, keeps all its bits, and is shared by all studies that need it.
 Its row has a score by every metric that was asked for so far. A committed result survives the end
 of the process, and results wait at most half a second for their commit. Several processes can fill
-one store at the same time. A later score replaces a failure, but a score never changes. Results
-other than cells (of simulations and reproductions) are stored as payloads.
+one store at the same time. A later score replaces a failure, but a score never changes. An array of
+a simulation or a reproduction is a cell of no data set.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import compress
-from math import isnan
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import sqlalchemy as sa
 
-from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, StoreError, UnknownNameError, use
 from bestofk._base.formatting import shortened
 from bestofk.run.cells import Cell, Columns, Failure, with_results
@@ -36,7 +34,6 @@ from bestofk.run.store.database import (
     claims,
     delete_rows,
     insert_rows,
-    payloads,
     rows_with,
     studies,
 )
@@ -68,8 +65,8 @@ def open_store(store: str | os.PathLike[str] | None = None, *, read_only: bool =
     Examples
     --------
     >>> with open_store() as store:
-    ...     store.put_payload("a1", b"some result", kind="example")
-    ...     store.get_payloads(["a1", "b2"])
+    ...     store.put_array("a1", b"some result", kind="example")
+    ...     store.get_arrays(["a1", "b2"])
     {'a1': b'some result'}
     """
     database = Database(parse_address(store), read_only=read_only)
@@ -82,7 +79,7 @@ def open_store(store: str | os.PathLike[str] | None = None, *, read_only: bool =
 
 
 class Store:
-    """Cells, payloads and studies in a database; see the module for the promises."""
+    """Cells and studies in a database; see the module for the promises."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -99,33 +96,23 @@ class Store:
 
     def put(self, record: StudyRecord, cells: Iterable[Cell]) -> None:
         """Store evaluated cells of a study; they are committed within half a second."""
-        self._database.check_writable()
-        self._buffer.add([_row(record, cell) for cell in cells])
+        self._add([_row(record, cell) for cell in cells])
 
     def find(
         self, record: StudyRecord, cells: Mapping[str, Cell], *, predictions: bool = True
     ) -> dict[str, Cell]:
         """Return the stored cells that have scores by all metrics; both are by key."""
-        found = {}
-        for columns in self.columns(record, list(cells), predictions=predictions):
-            for row, key in enumerate(columns["digest"]):
-                found[key] = with_results(cells[key], columns, row)
-        return found
+        return {
+            key: with_results(cells[key], columns, row)
+            for columns in self._columns(list(cells), record.metric_keys, predictions=predictions)
+            for row, key in enumerate(columns["digest"])
+        }
 
-    def columns(
-        self, record: StudyRecord, keys: Sequence[str], *, predictions: bool
-    ) -> Iterator[Columns]:
-        """Yield the stored cells that have scores by all metrics of a study, in columns."""
-        self.flush()
-        names = (*_CONTENT, *_PREDICTIONS) if predictions else _CONTENT
-        for rows in self._rows_with(cells, names, keys):
-            yield _columns(names, rows, record.metric_keys, self.shown_url)
-
-    def scan(self, record: StudyRecord) -> Iterator[Columns]:
+    def scan(self, record: StudyRecord, *, predictions: bool = False) -> Iterator[Columns]:
         """Yield the cells of a study's learners and data sets in columns, for all splits."""
         self.flush()
         with self._database.reading() as connection:
-            names = (*_CONTENT, *_NAMES)
+            names = (*_CONTENT, *_NAMES, *(("predictions",) if predictions else ()))
             statement = sa.select(*(cells.c[name] for name in names)).where(
                 cells.c.dataset.in_(sorted({data.fingerprint for data in record.datasets})),
                 cells.c.learner.in_(sorted({one.fingerprint for one in record.learners})),
@@ -135,35 +122,29 @@ class Store:
             for rows in streaming.execute(statement).partitions():
                 yield _columns(names, rows, record.metric_keys, self.shown_url)
 
-    def n_cells(self) -> int:
-        """Return the number of cells of all studies."""
-        return self._count(cells)
-
-    # payloads
-
-    def put_payload(self, digest: str, data: bytes, *, kind: str) -> None:
-        """Store the result of some work, which never changes, by the digest of what it depends on.
+    def put_array(self, digest: str, data: bytes, *, kind: str) -> None:
+        """Store the array of some work, which never changes, by the digest of what it depends on.
 
         `kind` names the kind of work for people who inspect the store.
         """
-        self._database.check_writable()
-        row = {"digest": digest, "kind": kind, "data": data, "checksum": crc32(data)}
-        self._buffer.add([row])
+        names = dict(zip(_NAMES, (_NO_DATA, kind, "", 0, 0, 0), strict=True))
+        self._add([_with_content({"digest": digest, **names}, [{}, None, None, None], data)])
 
-    def get_payloads(self, digests: Sequence[str]) -> dict[str, bytes]:
-        """Return payloads by digest."""
-        self.flush()
-        data: dict[str, bytes] = {}
-        for rows in self._rows_with(payloads, ("digest", "checksum", "data"), digests):
-            for digest, checksum, value in rows:
-                if not isinstance(value, bytes) or crc32(value) != checksum:
-                    raise _damaged(self.shown_url)
-                data[digest] = value
-        return data
+    def get_arrays(self, digests: Sequence[str]) -> dict[str, bytes]:
+        """Return arrays by digest."""
+        return {
+            digest: columns["predictions"][row]
+            for columns in self._columns(digests, (), predictions=True)
+            for row, digest in enumerate(columns["digest"])
+        }
 
-    def n_payloads(self) -> int:
-        """Return the number of payloads."""
-        return self._count(payloads)
+    def n_cells(self) -> int:
+        """Return the number of cells of all studies."""
+        return self._count(cells.c.dataset != _NO_DATA)
+
+    def n_arrays(self) -> int:
+        """Return the number of arrays."""
+        return self._count(cells.c.dataset == _NO_DATA)
 
     # studies
 
@@ -245,20 +226,27 @@ class Store:
             self._finalizer.detach()
             self._database.dispose()
 
-    def _count(self, table: sa.Table) -> int:
+    def _add(self, rows: list[Row]) -> None:
+        self._database.check_writable()
+        self._buffer.add(rows)
+
+    def _count(self, condition: Any) -> int:
         self.flush()
-        counted = sa.select(sa.func.count()).select_from(table)
+        counted = sa.select(sa.func.count()).select_from(cells).where(condition)
         return self._database.read(lambda connection: int(connection.execute(counted).scalar_one()))
 
-    def _rows_with(
-        self, table: sa.Table, columns: Sequence[str], digests: Sequence[str]
-    ) -> Iterator[Sequence[Any]]:
-        """Yield some columns of the stored rows of `digests`, in batches."""
-        for start in range(0, len(digests), MAX_QUERIED_ROWS):
-            part = list(digests[start : start + MAX_QUERIED_ROWS])
-            yield self._database.read(
-                lambda connection: rows_with(connection, table, columns, part)  # noqa: B023
+    def _columns(
+        self, keys: Sequence[str], metrics: Sequence[str], *, predictions: bool
+    ) -> Iterator[Columns]:
+        """Yield the stored rows of `keys` that have scores by all metrics, in columns."""
+        self.flush()
+        names = (*_CONTENT, *(("predictions",) if predictions else ()))
+        for start in range(0, len(keys), MAX_QUERIED_ROWS):
+            part = keys[start : start + MAX_QUERIED_ROWS]
+            rows = self._database.read(
+                lambda connection: rows_with(connection, cells, names, part)  # noqa: B023
             )
+            yield _columns(names, rows, metrics, self.shown_url)
 
     def __enter__(self) -> Self:
         return self
@@ -288,13 +276,11 @@ def _write(database: Database, rows: list[Row]) -> None:
     def write(connection: sa.Connection) -> None:
         # sorted, so that two writers never wait for each other
         ordered = sorted(rows, key=lambda row: str(row["digest"]))
-        for table, own in ((cells, "payload"), (payloads, "data")):
-            new = [row for row in ordered if own in row]
-            if new and insert_rows(connection, table, new) != len(new) and table is cells:
-                try:
-                    _merge_stored(connection, {row["digest"]: row for row in new})
-                except _DAMAGED:
-                    raise _damaged(database.address.shown) from None
+        if insert_rows(connection, cells, ordered) != len(ordered):
+            try:
+                _merge_stored(connection, {row["digest"]: row for row in ordered})
+            except _DAMAGED:
+                raise _damaged(database.address.shown) from None
         if database.claiming:
             delete_rows(connection, claims, [row["digest"] for row in rows])
 
@@ -322,10 +308,11 @@ def _specification(record: StudyRecord) -> dict[str, Any]:
 
 # Cells as rows and back
 
+_NO_DATA = ""
+"""The data set of an array."""
 _NAMES = ("dataset", "learner", "splits", "run", "fold", "repetition")
 _CONTENT = ("digest", "payload", "checksum")
-_PREDICTIONS = ("predictions", "predictions_checksum")
-_PAYLOAD = ("scores", "fit_time", "predict_time", "size")
+_PAYLOAD = ("scores", "fit_time", "predict_time", "size", "predictions_checksum")
 """The parts of a payload, a JSON list; the scores are by metric."""
 _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("digest", "dataset", "learner", "splits", "payload"), (str,)),
@@ -347,39 +334,27 @@ def _damaged(shown: str) -> StoreError:
 
 def _row(record: StudyRecord, cell: Cell) -> Row:
     """Return an evaluated cell as a row of the table."""
-    scores: dict[str, Any] = {}
-    for metric, score in zip(record.metric_keys, cell.scores, strict=True):
-        if isinstance(score, Failure):
-            scores[metric] = [score.kind, score.reason, score.detail]
-        elif isnan(score):
-            raise refuse("the score of a cell", "a number, or a failure in its place", score)
-        else:
-            scores[metric] = float(score)
-    payload = [
-        scores,
-        None if cell.fit_time is None else float(cell.fit_time),
-        None if cell.predict_time is None else float(cell.predict_time),
-        None if cell.size is None else int(cell.size),
-    ]
-    predictions = cell.predictions
-    inputs = *record.inputs(cell), cell.run, cell.fold, cell.repetition
-    digest = record.key(cell)
-    return {
-        "digest": digest,
-        **dict(zip(_NAMES, inputs, strict=True)),
-        **_sealed(digest, payload),
-        "predictions": predictions,
-        "predictions_checksum": None if predictions is None else crc32(predictions),
+    scores = {
+        metric: [score.kind, score.reason, score.detail] if isinstance(score, Failure) else score
+        for metric, score in zip(record.metric_keys, cell.scores, strict=True)
     }
+    inputs = *record.inputs(cell), cell.run, cell.fold, cell.repetition
+    row = {"digest": record.key(cell), **dict(zip(_NAMES, inputs, strict=True))}
+    numbers = [cell.fit_time, cell.predict_time, cell.size]
+    return _with_content(row, [scores, *numbers], cell.predictions)
 
 
 _encode = json.JSONEncoder(check_circular=False).encode
 
 
-def _sealed(digest: str, payload: Sequence[Any]) -> Row:
-    """Return a payload with its checksum, which a damaged index that leads to it does not fit."""
-    text = _encode(payload)
-    return {"payload": text, "checksum": _checksum(digest, text)}
+def _with_content(row: Row, payload: Sequence[Any], predictions: bytes | None) -> Row:
+    """Return a row with its payload, and with predictions (or an array).
+
+    The checksum of the payload covers the key, so that a damaged index shows.
+    """
+    text = _encode([*payload, None if predictions is None else crc32(predictions)])
+    checksum = _checksum(row["digest"], text)
+    return {**row, "payload": text, "checksum": checksum, "predictions": predictions}
 
 
 def _checksum(digest: str, payload: str) -> int:
@@ -391,15 +366,11 @@ def _merged(old: Row, new: Row) -> Row:
 
     A score never changes, but replaces a failure. Other scores and missing predictions are added.
     """
-    if "payload" not in old:
-        return old
     (before, *rest), (after, *other) = json.loads(old["payload"]), json.loads(new["payload"])
     kept = {metric: one for metric, one in before.items() if isinstance(one, float)}
     row, numbers = (old, rest) if kept else (new, other)
-    payload = [{**before, **after, **kept}, *numbers]
-    predicted = new if old["predictions"] is None else old
-    predictions = {name: predicted[name] for name in _PREDICTIONS}
-    return {**row, **predictions, **_sealed(old["digest"], payload)}
+    predictions = new["predictions"] if old["predictions"] is None else old["predictions"]
+    return _with_content(row, [{**before, **after, **kept}, *numbers[:-1]], predictions)
 
 
 def _columns(
