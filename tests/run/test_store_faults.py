@@ -338,26 +338,6 @@ def test_a_server_that_stays_away_is_waited_for_once(postgresql, monkeypatch):
     store.close()
 
 
-@pytest.mark.parametrize("how", ["deleted", "replaced", "moved away"])
-def test_a_file_that_is_deleted_in_use_is_an_error(tmp_path, how):
-    path = tmp_path / "study.db"
-    store = open_store(path)
-    store.put(RECORD, [make_cell(1)])
-    store.flush()
-    if how == "moved away":
-        path.rename(tmp_path / "elsewhere.db")
-    else:
-        path.unlink()
-    if how == "replaced":
-        open_store(tmp_path / "new.db").close()
-        (tmp_path / "new.db").rename(path)
-    store.put(RECORD, [make_cell(2)])
-    with pytest.raises(StoreError, match="the store was deleted, moved or replaced during the run"):
-        store.flush()
-    with pytest.raises(StoreError, match="deleted, moved or replaced"):
-        store.close()
-
-
 def test_a_full_disk_of_a_server(postgresql, tmp_path):
     folder = postgresql.folder / "tablespace"
     mounted(folder, "size=24M")

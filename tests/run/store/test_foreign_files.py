@@ -90,7 +90,7 @@ def test_a_database_of_another_program_is_not_changed(tmp_path, journal):
         connection.execute("CREATE TABLE bestofk_meta (name, value)")
         connection.execute("CREATE TABLE bookmarks (title)")
         connection.commit()
-    refused(path, "an SQLite file of another program, not a bestofk store")
+    refused(path, "this is not a bestofk store; it was not changed")
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from bestofk.run.store.url import hide_passwords, parse_address
     "where", [None, ":memory:", "sqlite://", "sqlite:///:memory:", "sqlite:///"]
 )
 def test_memory(where):
-    assert parse_address(where).kind == "memory"
+    assert parse_address(where).is_memory
     assert open_store(where).shown_url == "memory"
 
 
@@ -36,7 +36,6 @@ def test_memory(where):
 )
 def test_files(where, path):
     address = parse_address(where)
-    assert address.kind == "sqlite"
     assert address.path == Path(path)
 
 
@@ -55,7 +54,6 @@ def test_strange_names_of_files(tmp_path, monkeypatch, name):
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_servers(scheme):
     address = parse_address(f"{scheme}://ann:secret@db.example:5433/losses")
-    assert address.kind == "postgresql"
     assert address.url.drivername == "postgresql+psycopg"
     assert address.url.password == "secret"
     assert address.shown == f"{scheme}://ann:***@db.example:5433/losses"

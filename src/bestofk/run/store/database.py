@@ -97,16 +97,15 @@ class Database:
         self._process = os.getpid()
         self._connected = False
         self._gone_since: float | None = None
-        self._file: tuple[int, int] | None = None
         self.claiming = False
         # the threads of this process share the one connection to memory
         self._turn: AbstractContextManager[Any] = nullcontext()
-        if address.kind == "memory":
-            self._turn = threading.RLock()
-        if address.kind == "postgresql":
-            self._engine = _postgresql_engine(address)
+        if address.url is not None:
+            self._engine = _postgresql_engine(address.url)
         else:
             self._engine = _sqlite_engine(address.path, read_only)
+        if address.is_memory:
+            self._turn = threading.RLock()
 
     def prepare(self) -> None:
         """Check the schema version, and create the tables if there are none."""
@@ -126,7 +125,6 @@ class Database:
                 f"{UNCHANGED}."
             )
         if path is not None and create:
-            self._file = _file_identity(path)
             # readers and writers work at the same time; not possible while another process writes
             with closing(self._engine.raw_connection()) as raw, suppress(sqlite3.OperationalError):
                 raw.cursor().execute("PRAGMA journal_mode = WAL").close()
@@ -158,9 +156,7 @@ class Database:
             with self._turn, engine.begin() as connection:
                 if lightly and connection.dialect.name == "postgresql":
                     connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
-                value = write(connection)
-            self._check_identity()
-            return value
+                return write(connection)
 
         return self._with_patience(attempt)
 
@@ -174,15 +170,6 @@ class Database:
         """Raise if the store was opened for reading only."""
         if self.read_only:
             raise StoreError(f"{self.address.shown}: the store was opened for reading only.")
-
-    def _check_identity(self) -> None:
-        """Raise if the file was deleted or replaced, because new results would be lost."""
-        path = self.address.path
-        if path is not None and self._file is not None and _file_identity(path) != self._file:
-            raise StoreError(
-                f"{self.address.shown}: the store was deleted, moved or replaced during the run, "
-                "and results since then are lost: start the run again."
-            )
 
     @contextmanager
     def sentences(self) -> Iterator[None]:
@@ -212,7 +199,7 @@ class Database:
 
     def _may_pass(self, error: sa.exc.DBAPIError, attempts: int) -> bool:
         """Return whether to try again: after a deadlock, or while a server is away or busy."""
-        if self.address.kind != "postgresql":
+        if self.address.url is None:
             return False
         state = str(getattr(error.orig, "sqlstate", None) or "")
         if state in ("40001", "40P01"):
@@ -230,14 +217,6 @@ class Database:
             self._gone_since = time.monotonic()
         # try at least once more, because the server may only have dropped an old connection
         return attempts == 1 or time.monotonic() - self._gone_since < PATIENCE
-
-
-def _file_identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _schema_version(connection: sa.Connection) -> str | None:
@@ -318,26 +297,21 @@ def _check_file(path: Path, shown: str, *, create: bool) -> None:
         raise StoreError(f"{shown}: the store cannot be read: {error.strerror}.") from None
     if not header and create:
         return
-    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+    if not header.startswith(_MAGIC) or int.from_bytes(header[68:72]) != APPLICATION_ID:
         raise StoreError(f"{shown}: this is not a bestofk store; {UNCHANGED}.")
-    if int.from_bytes(header[68:72]) != APPLICATION_ID:
-        raise StoreError(
-            f"{shown}: this is an SQLite file of another program, not a bestofk store; {UNCHANGED}."
-        )
 
 
 def _sqlite_engine(path: Path | None, read_only: bool) -> sa.Engine:
     """Return an engine for one file or, without a path, for memory."""
-    mode = "rwc"
 
     def connect() -> sqlite3.Connection:
-        nonlocal mode
         if path is None:
             return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         if read_only:
-            return _connect_to_read(path)
-        connection = _connect(path, mode)
-        mode = "rw"  # do not create a file that was deleted meanwhile
+            # in mode "rw" SQLite removes its log files at the end
+            writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+            return _connect(path, "rw" if writable else "ro&immutable=1")
+        connection = _connect(path, "rwc")
         # checkpoint every 16 MB, because digests are scattered over their index
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
         return connection
@@ -369,28 +343,12 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     )
 
 
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    """Connect for reading, also if the directory is read-only."""
-    # in mode "rw" SQLite removes its log files at the end
-    connection = _connect(path, "rw")
-    try:
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        if Path(f"{path}-wal").exists():
-            raise
-        return _connect(path, "ro&immutable=1")
-    return connection
-
-
 # PostgreSQL
 
 
-def _postgresql_engine(address: Address) -> sa.Engine:
-    assert address.url is not None
+def _postgresql_engine(url: sa.URL) -> sa.Engine:
     try:
-        engine = sa.create_engine(address.url, hide_parameters=True, pool_pre_ping=True)
+        engine = sa.create_engine(url, hide_parameters=True, pool_pre_ping=True)
     except ImportError:
         raise MissingExtraError("PostgreSQL stores", "'psycopg[binary]'") from None
 

@@ -214,7 +214,7 @@ class Store:
 
     def claims(self) -> Claims | None:
         """Return the claims of this process; None if no other process can use the store."""
-        if self._database.read_only or self._database.address.kind == "memory":
+        if self._database.read_only or self._database.address.is_memory:
             return None
         return Claims(self._database)
 

@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -31,13 +31,17 @@ _SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
 class Address:
     """The address of a store."""
 
-    kind: Literal["memory", "sqlite", "postgresql"]
     shown: str
     """The address without passwords."""
     path: Path | None = None
     """The file of an SQLite store."""
     url: URL | None = field(default=None, repr=False)
     """The server of a PostgreSQL store, with its password."""
+
+    @property
+    def is_memory(self) -> bool:
+        """True if no other process can use the store."""
+        return self.path is None and self.url is None
 
     def without_secrets(self, text: str) -> str:
         """Return `text`, or a replacement if it contains the password."""
@@ -69,7 +73,7 @@ def hide_passwords(text: str) -> str:
 def parse_address(where: str | os.PathLike[str] | None) -> Address:
     """Return the address of the store that a path, a URL or None names."""
     if where is None:
-        return Address(kind="memory", shown="memory")
+        return Address(shown="memory")
     if not isinstance(where, str | os.PathLike) or isinstance(os.fspath(where), bytes):
         raise _refused(ACCEPTED, where)
     text = os.fspath(where)
@@ -77,12 +81,10 @@ def parse_address(where: str | os.PathLike[str] | None) -> Address:
         raise _refused(ACCEPTED, text)
     if isinstance(where, os.PathLike):
         return _file(text)
-    if "://" not in text:
-        if hide_passwords(text) != text:
-            # a mistyped server must not become a file
-            raise _refused(ACCEPTED, hide_passwords(text))
+    scheme, sign, rest = text.partition("://")
+    # a mistyped server must not become a file
+    if not sign and hide_passwords(text) == text:
         return _file(text)
-    scheme, _, rest = text.partition("://")
     if scheme == "sqlite":
         if rest in ("", "/"):
             return _file(":memory:")
@@ -90,7 +92,7 @@ def parse_address(where: str | os.PathLike[str] | None) -> Address:
             raise _refused("sqlite:/// and then a path, with no options", text)
         return _file(rest[1:])
     if scheme in _SERVERS:
-        return Address(kind="postgresql", shown=hide_passwords(text), url=_server(text))
+        return Address(shown=hide_passwords(text), url=_server(text))
     raise _refused(ACCEPTED, hide_passwords(text))
 
 
@@ -103,8 +105,8 @@ def _refused(expected: str, value: object) -> ArgumentError:
 
 def _file(text: str) -> Address:
     if text == ":memory:":
-        return Address(kind="memory", shown="memory")
-    return Address(kind="sqlite", shown=text, path=Path(text).expanduser())
+        return Address(shown="memory")
+    return Address(shown=text, path=Path(text).expanduser())
 
 
 def _server(text: str) -> URL:
