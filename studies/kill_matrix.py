@@ -98,7 +98,7 @@ def host() -> None:
         if pid == 0:
             os.dup2(2, 1)  # stdout is for pids and exit codes
             os.environ["PACE"] = str(order["pace"])
-            os._exit(_run(order))
+            sys.exit(_run(order))
         print(pid, flush=True)
         status = os.waitpid(pid, 0)[1]
         print(os.waitstatus_to_exitcode(status), flush=True)

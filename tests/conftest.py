@@ -91,16 +91,8 @@ def pytest_collection_finish():
 
 
 @pytest.fixture
-def preloaded_workers(monkeypatch):
-    """Fork worker processes from this process, which has imported everything.
-
-    They receive their task as other workers do, but start in a tenth of a second instead of two
-    seconds. The tests in ``run/engines`` start new interpreters as well.
-    """
-    from bestofk.run import pool
-
-    if pool.has_process_descriptors():
-        monkeypatch.setattr(pool, "START_METHOD", "fork")
+def preloaded_workers():
+    """Do nothing."""
 
 
 @pytest.fixture

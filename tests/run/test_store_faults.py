@@ -354,8 +354,8 @@ def test_a_full_disk_of_a_server(postgresql, tmp_path):
                 store.flush()
         stored = postgresql.sql("SELECT count(*) FROM bestofk_cells", url.rpartition("/")[2])[0][0]
         assert 1 <= stored < 29
-        store._buffer._waiting.clear()
-        store.close()
+        with pytest.raises(StoreError, match="the server's disk is full"):
+            store.close()
     finally:
         for statement in (f"DROP DATABASE IF EXISTS d{postgresql.made}", "DROP TABLESPACE small"):
             postgresql.sql(statement)

@@ -25,7 +25,7 @@ from uuid import uuid4
 from bestofk._base.errors import MissingExtraError, RunError
 from bestofk.run.cells import Failure
 from bestofk.run.engine import Execution
-from bestofk.run.pool import Pool, WorkerSource, unnamed_file
+from bestofk.run.pool import Pool, unnamed_file
 from bestofk.run.task import (
     Block,
     Task,
@@ -243,8 +243,7 @@ def _quiet_loggers() -> Iterator[None]:
 # Code that runs on a worker of the cluster: each thread evaluates blocks in a worker process.
 
 _POOLS: dict[tuple[str, int], Pool] = {}
-_SOURCES: dict[str, tuple[Task, WorkerSource]] = {}
-"""The task and the origin of its worker processes, shared by all threads."""
+_TASKS: dict[str, Task] = {}
 _ENDED: set[str] = set()
 """Tokens of ended tasks, whose late blocks are ignored."""
 _LOCK = threading.Lock()
@@ -276,13 +275,10 @@ def evaluate_block(token: str, packed: Packed, block: Block, timeout: float | No
     key = (token, threading.get_ident())
     with _LOCK:
         if key not in _POOLS:
-            if token not in _SOURCES:
-                folder = import_module("distributed").get_worker().local_directory
-                file = packed.kept(folder)
-                task = load_task(packed.content)
-                _SOURCES[token] = task, WorkerSource(task, file)
-            task, source = _SOURCES[token]
-            _POOLS[key] = Pool(task, source, jobs=1, timeout=timeout)
+            file = packed.kept(import_module("distributed").get_worker().local_directory)
+            if token not in _TASKS:
+                _TASKS[token] = load_task(packed.content)
+            _POOLS[key] = Pool(_TASKS[token], file, jobs=1, timeout=timeout)
         pool = _POOLS[key]
     return list(pool.run(iter([block])))
 
@@ -291,7 +287,7 @@ def end_task(token: str) -> None:
     """End the worker processes of a task."""
     with _LOCK:
         _ENDED.add(token)
-        _SOURCES.pop(token, None)
+        _TASKS.pop(token, None)
         pools = [_POOLS.pop(key) for key in list(_POOLS) if key[0] == token]
     for pool in pools:
         pool.close()

@@ -7,6 +7,9 @@ item. If it fails again, it is recorded as a failure. The rest of the block cont
 Each worker leads a session, so that a kill also reaches what a fit started. A process that left
 its worker's session is not found. One small process (reaper.py) kills the workers if this process
 is killed.
+
+On Linux workers come from the fork server of `multiprocessing`, which has imported the packages, so
+that a worker is replaced immediately. Elsewhere each is a new interpreter.
 """
 
 from __future__ import annotations
@@ -23,12 +26,13 @@ import time
 import types
 import warnings
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from math import inf
-from multiprocessing import reduction
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,111 +40,60 @@ from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
 from bestofk.run.process_state import changed_environment, thread_environment
 from bestofk.run.task import Block, Task, UnpicklableError, describe_error
-from bestofk.run.worker import (
-    OF_WORKER,
-    SAFE_PATH,
-    run_fork_server,
-    run_forked_server,
-    run_worker,
-    send_file,
-)
+from bestofk.run.worker import run_worker, send_file
 
 MAX_ATTEMPTS = 2
 """Attempts for an item whose worker crashed."""
 MAX_ATTEMPTS_IF_KILLED = 4
-"""Attempts for an item whose worker may have been killed from outside."""
+"""Attempts for an item whose worker may have been killed from outside, and to start a worker."""
 _OUTSIDE_SIGNALS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
 """Signals that a process rarely sends itself."""
-START_METHOD = "spawn"
-"""How `multiprocessing` starts a new interpreter; tests fork, which saves its imports."""
-START_SECONDS = 120.0
-"""Time limit for the fork server to start."""
-MAX_SERVER_STARTS = 4
-"""Times to start the fork server if it is killed."""
+_SERVER_KILLED = 255
+"""Exit code of a worker whose fork server was killed."""
 GRACE_SECONDS = 0.5
 """Time that the processes of a fit have to end by themselves before they are killed."""
+PRELOADED = ["pandas", "bestofk.run.fit", "bestofk.run.worker"]
+"""Modules that the fork server imports."""
 _START_LOCK = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    # a fork of this process needs a fork server of its own
+    os.register_at_fork(after_in_child=forkserver._forkserver.__init__)  # type: ignore[misc]
 
 
-class Reaper:
-    """The process that kills workers if this process is killed (not on Windows)."""
+@cache
+def _reaper(parent: int) -> int | None:
+    """Return a pipe to the process that kills workers if this process, `parent`, is killed.
 
-    def __init__(self) -> None:
-        self.groups: set[int] = set()
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def add(self, group: int) -> None:
-        """Kill a group if this process is killed."""
-        self.groups.add(group)
-        if self.process is None and hasattr(os, "killpg"):
-            script = Path(__file__).with_name("reaper.py")
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(script), str(os.getpid())],
-                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                start_new_session=True, bufsize=0,
-            )  # fmt: skip
-        self._send(f"+{group}\n")
-
-    def remove(self, group: int) -> None:
-        """Forget a group that has ended."""
-        self.groups.discard(group)
-        self._send(f"-{group}\n")
-
-    def _send(self, line: str) -> None:
-        with contextlib.suppress(OSError):  # it was killed
-            if self.process is not None:
-                self.process.stdin.write(line.encode())  # type: ignore[union-attr]
-
-    def close(self) -> None:
-        """End what is left of the groups, and the process, whose pipe a fork may have."""
-        for group in self.groups:
-            _end_group(group)
-        if self.process is not None:
-            self.process.kill()
-            self.process.stdin.close()  # type: ignore[union-attr]
-            self.process.wait()
-
-
-class _Process:
-    """A process of this pool.
-
-    - `pid`: The process id.
-    - `exit_code`: Returns the exit code of the dead process, or minus the number of the signal that
-      ended it; None if it is unknown.
-    - `sentinel`: Is ready when the process has ended. Forks of the process may delay that, so Linux
-      uses a process file descriptor instead.
+    It also removes the folder of the fork server's socket, unless that is the folder of a parent.
+    There is none on Windows.
     """
+    if not hasattr(os, "killpg"):
+        return None
+    script = Path(__file__).with_name("reaper.py")
+    end, pipe = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(script), str(parent)],
+        stdin=end, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    os.close(end)
+    # it ends with this process
+    process.returncode = 0
+    if "tempdir" not in multiprocessing.current_process()._config:  # type: ignore[attr-defined]
+        os.write(pipe, f"={get_temp_dir()}\n".encode())
+    return pipe
 
-    def __init__(
-        self, pid: int, exit_code: Callable[[], int | None], sentinel: int | None = None
-    ) -> None:
-        self.pid, self.exit_code = pid, exit_code
-        self.has_descriptor = has_process_descriptors()
-        self.sentinel: Any = os.pidfd_open(pid) if self.has_descriptor else sentinel
 
-    def ends(self, seconds: float) -> bool:
-        """Wait for its end; return False if it is alive after `seconds`."""
-        return bool(wait([self.sentinel], seconds))
-
-    def kill(self) -> None:
-        """Kill it."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            # Windows has no SIGKILL, and there SIGTERM has this effect
-            os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-
-    def close(self) -> int | None:
-        """Kill it and what is left of its process group, and return its exit code."""
-        self.kill()
-        self.ends(10)
-        code = self.exit_code()
-        _end_group(self.pid)
-        if self.has_descriptor:
-            os.close(self.sentinel)
-        return code
+def _tell_reaper(sign: str, group: int) -> None:
+    """Let a group be killed if this process is killed ("+"), or forget it ("-")."""
+    pipe = _reaper(os.getpid())
+    with contextlib.suppress(OSError):  # it was killed
+        if pipe is not None:
+            os.write(pipe, f"{sign}{group}\n".encode())
 
 
 @cache
 def has_process_descriptors() -> bool:
+    """Return whether the system has what forked workers need: Linux 5.3 or newer."""
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):
@@ -148,171 +101,25 @@ def has_process_descriptors() -> bool:
     return True
 
 
-class WorkerSource:
-    """Start and end the workers of one task.
-
-    Importing scikit-learn and loading data and kernels takes seconds. On Linux a fork server does
-    this once and is forked for each worker, so that a worker is replaced immediately and all share
-    the memory of the data.
-
-    - `task`: The task.
-    - `file`: Contains the pickled task. If it is None, the fork server is a fork of this process.
-    """
-
-    def __init__(self, task: Task, file: BinaryIO | None) -> None:
-        self.threads = task.threads
-        self._task, self._file = task, file
-        if file is None:
-            task.prepare()
-        self._reaper = Reaper()
-        self._server: tuple[_Process, Connection] | None = None
-        self._starts_left = 0.0
-        if has_process_descriptors():
-            self._starts_left = inf if file is None else MAX_SERVER_STARTS
-        self._lock = threading.Lock()
-
-    @property
-    def forks(self) -> bool:
-        """Whether a new worker is a fork, which takes milliseconds."""
-        return self._server is not None
-
-    def start(self, deadline: float | None) -> tuple[_Process, Connection, bool]:
-        """Return the process of a new worker, its pipe, and whether it is ready.
-
-        A worker that is not ready yet sends None first.
-        """
-        with self._lock:
-            process, pipe, ready = self._started(deadline)
-            self._reaper.add(process.pid)
-        if not ready:
-            self._send_task(pipe, process.pid)
-        return process, pipe, ready
-
-    def _started(self, deadline: float | None) -> tuple[_Process, Connection, bool]:
-        while self._server is not None or self._starts_left:
-            if self._server is None:
-                self._start_server(deadline)
-            if self._server is not None:
-                try:
-                    return *self._fork_server(self._server[1]), True
-                except (OSError, EOFError):
-                    # the server was killed
-                    self._end_server()
-        return *_spawned(run_worker, self.threads), False
-
-    def _start_server(self, deadline: float | None) -> None:
-        self._starts_left -= 1
-        if self._file is None:
-            process, control = self._server = _forked(run_forked_server, self._task)
-            self._reaper.add(process.pid)
-            return
-        left = inf if deadline is None else max(0.0, deadline - time.monotonic())
-        process, control = self._server = _spawned(run_fork_server, self.threads)
-        self._reaper.add(process.pid)
-        self._send_task(control, process.pid)
-        with contextlib.suppress(OSError, EOFError):
-            # an error means that the server was killed while it started
-            if control.poll(min(left, START_SECONDS)) and control.recv():
-                return
-            # a learner's package started threads, which must not be forked, or there is no time
-            self._starts_left = 0
-        self._end_server()
-
-    def _fork_server(self, control: Connection) -> tuple[_Process, Connection]:
-        control.send(None)
-        pid = control.recv()
-        pipe = Connection(reduction.recv_handle(control))
-        return _Process(pid, partial(self._exit_code, control, pid)), pipe
-
-    def _exit_code(self, control: Connection, pid: int) -> int | None:
-        """Return the exit code of a dead fork of the server; None if the server is gone."""
-        # several threads of a Dask worker share one server
-        with contextlib.suppress(OSError, EOFError), self._lock:
-            control.send(pid)
-            code: int = control.recv()
-            return code
-        return None
-
-    def _send_task(self, pipe: Connection, pid: int) -> None:
-        assert self._file is not None
-        with contextlib.suppress(OSError):
-            # a process that died already is noticed when it is waited for
-            send_file(pipe, self._file, pid)
-
-    def end(self, process: _Process, pipe: Connection) -> int | None:
-        """Kill a worker and what it started; return its exit code, None if it is unknown."""
-        pipe.close()
-        code = process.close()
-        with self._lock:
-            self._reaper.remove(process.pid)
-        return code
-
-    def _end_server(self) -> None:
-        if self._server is not None:
-            process, control = self._server
-            control.close()
-            process.close()
-            self._reaper.remove(process.pid)
-            self._server = None
-
-    def close(self) -> None:
-        """End the fork server, and workers that an interruption has left running."""
-        self._end_server()
-        self._reaper.close()
-        if self._file is not None:
-            self._file.close()
-
-
-def _spawned(target: Callable[..., None], threads: int) -> tuple[_Process, Connection]:
-    """Start a new interpreter, and return its process and its pipe."""
-    context: Any = multiprocessing.get_context(START_METHOD)
-    pipe, child = context.Pipe()
-    process = context.Process(target=target, args=(child, threads), daemon=True)
-    # Python starts interpreters with -c, which would import a random.py of the working folder
-    environment = {**thread_environment(threads), SAFE_PATH: os.environ.get(SAFE_PATH) or OF_WORKER}
-    with _startable(), changed_environment(environment):
-        # a script without a guard of __name__ must not run again
-        main, sys.modules["__main__"] = sys.modules["__main__"], types.ModuleType("__main__")
-        try:
-            process.start()
-        finally:
-            sys.modules["__main__"] = main
-    child.close()
-    return _watched(process), pipe
-
-
-def _forked(target: Callable[..., None], task: Task) -> tuple[_Process, Connection]:
-    """Fork this process, and return the new process and its pipe."""
-    context = multiprocessing.get_context("fork")
-    pipe, child = context.Pipe()
-    process = context.Process(target=target, args=(child, pipe, task), daemon=True)
-    with _startable(), warnings.catch_warnings():
-        # Python warns of threads, but the fork waits for none of them
-        warnings.simplefilter("ignore", DeprecationWarning)
-        with deferred_signals():
-            process.start()
-    child.close()
-    return _watched(process), pipe
-
-
-def _watched(process: Any) -> _Process:
-    return _Process(process.pid, lambda: process.exitcode, process.sentinel)
-
-
 @contextlib.contextmanager
 def _startable() -> Iterator[None]:
-    """Let a daemonic process, such as a worker of a cluster, start processes.
+    """Let a process start in a daemonic process, and without the user's script.
 
-    Python forbids this because it may leave orphans; these processes end with their parent.
+    Python forbids the first because it may leave orphans; these processes end with their parent. A
+    script without a guard of ``__name__`` must not run again.
     """
     config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
-    with _START_LOCK:
-        daemon = config.get("daemon", False)
-        config["daemon"] = False
+    # a new interpreter must not import a random.py of the working folder
+    environment = {**thread_environment(1), "PYTHONSAFEPATH": "1"}
+    with _START_LOCK, changed_environment(environment), warnings.catch_warnings():
+        # Python warns of threads, but a fork waits for none of them
+        warnings.simplefilter("ignore", DeprecationWarning)
+        daemon, main = config.get("daemon", False), sys.modules["__main__"]
+        config["daemon"], sys.modules["__main__"] = False, types.ModuleType("__main__")
         try:
             yield
         finally:
-            config["daemon"] = daemon
+            config["daemon"], sys.modules["__main__"] = daemon, main
 
 
 @contextlib.contextmanager
@@ -352,17 +159,48 @@ def _end_group(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class _Worker:
-    process: _Process
+    """A worker process.
+
+    - `sentinel`: Is ready when the process has ended. That of `multiprocessing` may be delayed by
+      forks of the process, so Linux uses a process file descriptor.
+    - `ready`: Whether it has sent something.
+    - `items`: The unfinished items of its block, in order.
+    - `since`: Start of the current item, or of the block, on the clock of `time.monotonic`.
+    - `isolated_as`: `Task.isolated_as` of the items that it has evaluated.
+    """
+
+    process: Any
+    pid: int
     pipe: Connection
-    ready: bool
+    sentinel: Any
+    ready: bool = False
     items: deque[Any] = field(default_factory=deque)
-    """The unfinished items of its block, in order."""
     since: float = 0.0
-    """Start of the current item, or of the block, on the clock of `time.monotonic`."""
     isolated_as: int | None = None
-    """`Task.isolated_as` of the items that it has evaluated."""
+
+    def kill(self) -> None:
+        """Kill the process."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            # Windows has no SIGKILL, and there SIGTERM has this effect
+            os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+    def ends(self, seconds: float) -> bool:
+        """Wait for the end of the process; return False if it is alive after `seconds`."""
+        return bool(wait([self.sentinel], seconds))
+
+    def end(self) -> int | None:
+        """Kill the process and what it started; return its exit code, None if it is unknown."""
+        self.pipe.close()
+        self.kill()
+        self.ends(10)
+        self.process.join(10)
+        _end_group(self.pid)
+        if has_process_descriptors():
+            os.close(self.sentinel)
+        code: int = self.process.exitcode
+        return None if code == _SERVER_KILLED else code
 
 
 def new_pool(task: Task, *, jobs: int, timeout: float | None = None, here: bool = False) -> Pool:
@@ -377,7 +215,7 @@ def new_pool(task: Task, *, jobs: int, timeout: float | None = None, here: bool 
         except UnpicklableError:
             if not has_process_descriptors():
                 raise
-    return Pool(task, WorkerSource(task, file), jobs=jobs, timeout=timeout)
+    return Pool(task, file, jobs=jobs, timeout=timeout)
 
 
 def unnamed_file(content: bytes | memoryview, folder: str | None = None) -> BinaryIO:
@@ -391,18 +229,15 @@ def unnamed_file(content: bytes | memoryview, folder: str | None = None) -> Bina
 class Pool:
     """Workers for the items of one task, which stay alive between two calls of `run`.
 
-    Several pools of one task can share the `source` of their workers, and end together.
+    - `file`: Contains the pickled task. If it is None, workers are forks of this process.
     """
 
     def __init__(
-        self,
-        task: Task,
-        source: WorkerSource,
-        *,
-        jobs: int,
-        timeout: float | None,
+        self, task: Task, file: BinaryIO | None, *, jobs: int, timeout: float | None
     ) -> None:
-        self.task, self.source, self.jobs, self.timeout = task, source, jobs, timeout
+        self.task, self.file, self.jobs, self.timeout = task, file, jobs, timeout
+        if file is None:
+            task.prepare()
         self.deadline: float | None = None
         self.workers: list[_Worker] = []
         self.retries: deque[Block] = deque()
@@ -454,7 +289,7 @@ class Pool:
         isolated_as = self.task.isolated_as(block[0])
         if (
             worker is not None
-            and self.source.forks
+            and has_process_descriptors()
             and worker.isolated_as not in (None, isolated_as)
         ):
             # other learners get a new process instead of one that a fit may have changed
@@ -474,21 +309,57 @@ class Pool:
 
     def _start(self) -> _Worker | None:
         """Return a new worker; None if the system cannot start another one."""
-        try:
-            process, pipe, ready = self.source.start(self.deadline)
-        except OSError as error:
-            if not self.workers:
-                reason = error.strerror or describe_error(error)
-                raise RunError(f"No worker process could be started ({reason}).") from None
-            self.jobs = len(self.workers)
-            return None
-        worker = _Worker(process=process, pipe=pipe, ready=ready)
-        self.workers.append(worker)
-        return worker
+        for attempt in range(1, MAX_ATTEMPTS_IF_KILLED + 1):
+            try:
+                worker = self._started()
+            except (OSError, EOFError) as error:
+                # the fork server was killed, or the system has no process left
+                if attempt < MAX_ATTEMPTS_IF_KILLED:
+                    continue
+                if not self.workers:
+                    reason = getattr(error, "strerror", None) or describe_error(error)
+                    raise RunError(f"No worker process could be started ({reason}).") from None
+                self.jobs = len(self.workers)
+                return None
+            self.workers.append(worker)
+            return worker
+        return None
+
+    def _started(self) -> _Worker:
+        method = "spawn"
+        if has_process_descriptors():
+            method = "fork" if self.file is None else "forkserver"
+        context: Any = multiprocessing.get_context(method)
+        pipe, child = context.Pipe()
+        environment = {**os.environ, **thread_environment(self.task.threads)}
+        forked = self.file is None
+        process = context.Process(
+            target=run_worker,
+            args=(child, pipe if forked else None, environment, self.task if forked else None),
+            daemon=True,
+        )
+        with _startable(), deferred_signals() if forked else contextlib.nullcontext():
+            # before anything that could be left behind
+            _reaper(os.getpid())
+            if method == "forkserver":
+                forkserver.set_forkserver_preload(PRELOADED)
+                forkserver.ensure_running()
+                # it would notice the end of this process only after its imports
+                _tell_reaper("+", forkserver._forkserver._forkserver_pid)  # type: ignore[attr-defined]
+            process.start()
+        child.close()
+        pid = process.pid
+        _tell_reaper("+", pid)
+        sentinel = os.pidfd_open(pid) if has_process_descriptors() else process.sentinel
+        if self.file is not None:
+            with contextlib.suppress(OSError):
+                # a process that died already is noticed when it is waited for
+                send_file(pipe, self.file, pid)
+        return _Worker(process=process, pid=pid, pipe=pipe, sentinel=sentinel)
 
     def _collect(self, busy: list[_Worker]) -> Generator[Any, None, None]:
         """Yield the results that arrive, and handle dead and late workers."""
-        watched = {source: each for each in busy for source in (each.pipe, each.process.sentinel)}
+        watched = {source: each for each in busy for source in (each.pipe, each.sentinel)}
         ready = wait(list(watched), timeout=self._seconds_to_wait(busy))
         for worker in dict.fromkeys(watched[source] for source in ready):
             yield from self._receive(worker)
@@ -535,9 +406,9 @@ class Pool:
                 yield result
         except (EOFError, OSError):
             # the worker died, or a fit closed its files
-            alive = not worker.process.ends(1)
+            alive = not worker.ends(1)
         else:
-            if not worker.process.ends(0):
+            if not worker.ends(0):
                 return
             alive = False
         failure, max_attempts = _failure_of(self._end(worker))
@@ -548,8 +419,11 @@ class Pool:
             yield from self._lost(worker, failure, max_attempts=max_attempts)
 
     def _end(self, worker: _Worker) -> int | None:
+        """End a worker, and return its exit code."""
         self.workers.remove(worker)
-        return self.source.end(worker.process, worker.pipe)
+        code = worker.end()
+        _tell_reaper("-", worker.pid)
+        return code
 
     def _lost(
         self, worker: _Worker, failure: Failure, *, max_attempts: int
@@ -574,11 +448,12 @@ class Pool:
         """End all workers and what they started, also if another thread waits for them."""
         self.closed = True
         for worker in list(self.workers):
-            worker.process.kill()
+            worker.kill()
         self._idle.wait(timeout=10)
         while self.workers:
             self._end(self.workers[0])
-        self.source.close()
+        if self.file is not None:
+            self.file.close()
 
 
 def _failure_of(code: int | None) -> tuple[Failure, int]:

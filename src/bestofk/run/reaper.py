@@ -1,8 +1,8 @@
 """Kill process groups as soon as the process that started this one is gone.
 
 Executed as a script, without bestofk: ``python reaper.py PARENT``. Each line of stdin adds a group
-("+123") or removes it ("-123"). The groups are killed at the end of stdin, or when the process
-PARENT is no longer the parent.
+("+123") or removes it ("-123"), or names a folder of the parent ("=/tmp/x"). The groups are killed
+at the end of stdin, or when the process PARENT is no longer the parent, and the folder is removed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import select
 import signal
 import sys
 import time
+from shutil import rmtree
 
 GRACE_SECONDS = 0.2
 """Time that processes have to end by themselves before they are killed."""
@@ -22,7 +23,7 @@ def main() -> None:
     """Wait for the end of the parent."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    parent, groups, unread = int(sys.argv[1]), set[int](), b""
+    parent, groups, unread, folder = int(sys.argv[1]), set[int](), b"", b""
     while os.getppid() == parent:
         # forks of the parent may keep the pipe open after its end
         if not select.select([0], [], [], 0.2)[0]:
@@ -32,7 +33,10 @@ def main() -> None:
             break
         *lines, unread = (unread + received).split(b"\n")
         for line in lines:
-            (groups.add if line[:1] == b"+" else groups.discard)(int(line[1:]))
+            if line[:1] == b"=":
+                folder = line[1:]
+            else:
+                (groups.add if line[:1] == b"+" else groups.discard)(int(line[1:]))
     for number in (signal.SIGTERM, signal.SIGCONT, signal.SIGKILL):
         if number == signal.SIGKILL and groups:
             # trackers of shared memory remove it meanwhile
@@ -44,6 +48,7 @@ def main() -> None:
                 except ProcessLookupError:
                     # a process that is still starting leads no group
                     os.kill(group, number)
+    rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

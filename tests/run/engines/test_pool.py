@@ -145,16 +145,6 @@ def test_a_learner_that_kills_its_process_once_is_retried(tmp_path):
     assert results == serially(live)
 
 
-def test_a_package_that_starts_threads_is_not_forked():
-    learners = {"threads": strange.StartsThread(), "told": strange.TellsThreads(), "max": "max"}
-    live = strange.make_live(learners, DATA, "kfold:2")
-    results = strange.by_place(live, in_workers(live, jobs=1))
-    assert len(results) == 6
-    assert {at[0] for at, cell in results.items() if cell.failure} == {"told"}
-    # spawned workers use one thread each too
-    assert results["told", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
-
-
 def test_a_slow_consumer_causes_no_timeouts(waits):
     live = waits(0.05)
     results = []
