@@ -127,7 +127,7 @@ def test_a_timeout_is_tried_again_only_with_a_longer_limit(tmp_path, monkeypatch
 
 @pytest.mark.parametrize(
     ("how", "kind", "again"),
-    [("kill", "killed", 2), ("memory", "memory", 2), ("missing", "missing", 0),
+    [("kill", "killed", 2), ("memory", "memory", 2), ("missing", "missing", 2),
      ("raise", "raised", 0)],
 )  # fmt: skip
 def test_failures_from_outside_are_tried_again(tmp_path, monkeypatch, how, kind, again):
@@ -146,17 +146,6 @@ def test_failures_from_outside_are_tried_again(tmp_path, monkeypatch, how, kind,
         counted(tmp_path, learner, execution=bk.Execution(engine="serial", retry_failed=True))[1]
         == 0
     )
-
-
-def test_a_missing_package_is_asked_for_again_when_it_is_there(tmp_path, monkeypatch):
-    learner = strange.Mended(log=str(tmp_path / "fits"), tag="x")
-    monkeypatch.setenv("HOW", "missing")
-    first, _ = counted(tmp_path, learner)
-    assert {cell.kind for cell in first.outcome.failures} == {"missing"}
-    (tmp_path / "package_that_comes_later.py").write_text("")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    second, fits = counted(tmp_path, learner)
-    assert (second.outcome.failures, fits) == ((), 2)
 
 
 def test_kills_of_one_cell_condemn_no_other(tmp_path):

@@ -36,7 +36,7 @@ class Failure:
     reason: str
     """One sentence."""
     detail: str = ""
-    """The time limit in seconds of a timeout, or the name of the missing package."""
+    """The time limit in seconds of a timeout."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", without_controls(self.reason))
@@ -48,9 +48,8 @@ class Failure:
     def may_pass_now(self, *, timeout: float | None = None) -> bool:
         """Return whether the cell is worth another try, if a fit may take `timeout` seconds now.
 
-        Retry a cell whose process was killed or ran out of memory, a timeout if more time is
-        allowed now, and a missing package that is installed now. Errors and invalid predictions
-        of a learner would repeat.
+        Retry a cell whose process was killed, ran out of memory or lacked a package, and a timeout
+        if more time is allowed now. Errors and invalid predictions of a learner would repeat.
 
         Examples
         --------
@@ -60,19 +59,7 @@ class Failure:
         """
         if self.kind == "timeout":
             return timeout is None or not self.detail or timeout > float(self.detail)
-        if self.kind == "missing":
-            return not self.detail or _is_installed(self.detail)
-        return self.kind in ("killed", "memory")
-
-
-def _is_installed(package: str) -> bool:
-    from importlib.util import find_spec
-
-    try:
-        return find_spec(package) is not None
-    except (ImportError, ValueError):
-        # loaded without a spec, or the name is invalid
-        return True
+        return self.kind in ("killed", "memory", "missing")
 
 
 Score = float | Failure

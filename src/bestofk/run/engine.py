@@ -60,7 +60,7 @@ class Execution:
         Record a learner that fails and leave it out, or end the run.
     retry_failed : bool
         Repeat every fit that the store holds as failed. Otherwise only those are repeated that
-        were killed, ran out of memory, had less time or lacked a package that is available now.
+        were killed, ran out of memory, had less time or lacked a package.
     repetitions : int
         Repeat the same folds with other learner seeds, for stochastic learners.
     stratify : bool

@@ -553,10 +553,9 @@ def _failure(raised: BaseException) -> Failure:
     """Return the failure of a cell that raised an error."""
     if isinstance(raised, UnscoredError):
         return raised.failure
-    kind, detail = "memory" if isinstance(raised, MemoryError) else "raised", ""
-    if isinstance(raised, ImportError):
-        kind, detail = "missing", (raised.name or "").partition(".")[0]
-    return Failure(kind=kind, reason=describe_error(raised), detail=detail)
+    kinds = {MemoryError: "memory", ImportError: "missing"}
+    kind = next((name for error, name in kinds.items() if isinstance(raised, error)), "raised")
+    return Failure(kind=kind, reason=describe_error(raised))
 
 
 def model_factory(estimator: Any) -> Callable[[int], Any]:

@@ -117,11 +117,6 @@ def wrong(y_true: Labels, y_pred: Labels) -> Any:
     return y_true != y_pred
 
 
-def one_minus_accuracy(y_true: Labels, y_pred: Labels) -> float:
-    """Return 1 minus the share of right labels, whose last digit may differ from `wrong` / n."""
-    return 1.0 - float(np.mean(y_true == y_pred))
-
-
 def squared_errors(y_true: Floats, y_pred: Floats) -> Floats:
     """Return the squared error of each row."""
     return np.square(y_true - y_pred)
@@ -214,7 +209,6 @@ LOSSES: Registry[Loss] = Registry(
         "classification",
         "labels",
         each=wrong,
-        of=one_minus_accuracy,
         shown="1 - accuracy",
         span=1.0,
     ),
