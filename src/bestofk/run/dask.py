@@ -16,7 +16,7 @@ import queue
 import threading
 import time
 import weakref
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import count, islice
 from typing import Any, BinaryIO
@@ -252,19 +252,19 @@ _LOCK = threading.Lock()
 class Packed:
     """A pickled task; a worker keeps it in a file, so that all processes share it."""
 
-    def __init__(self, content: bytes | memoryview) -> None:
-        self.content: Any = content
+    def __init__(self, pieces: Sequence[Any]) -> None:
+        self.pieces = pieces
         self.file: BinaryIO | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Packed, (pickle.PickleBuffer(self.content),)
+        return Packed, ([pickle.PickleBuffer(piece) for piece in self.pieces],)
 
     def kept(self, folder: str) -> BinaryIO:
         """Return a copy of the descriptor of the file, which is in `folder`."""
         if self.file is None:
-            self.file = unnamed_file(self.content, folder)
+            self.file = unnamed_file(self.pieces, folder)
             weakref.finalize(self, self.file.close)
-            self.content = mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)
+            self.pieces = [mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)]
         return os.fdopen(os.dup(self.file.fileno()), "r+b")
 
 
@@ -277,7 +277,7 @@ def evaluate_block(token: str, packed: Packed, block: Block, timeout: float | No
         if key not in _POOLS:
             file = packed.kept(import_module("distributed").get_worker().local_directory)
             if token not in _TASKS:
-                _TASKS[token] = load_task(packed.content)
+                _TASKS[token] = load_task(packed.pieces[0])
             _POOLS[key] = Pool(_TASKS[token], file, jobs=1, timeout=timeout)
         pool = _POOLS[key]
     return list(pool.run(iter([block])))

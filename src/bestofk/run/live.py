@@ -21,7 +21,7 @@ from bestofk.run.fingerprints import (
 )
 from bestofk.run.metrics import Loss
 from bestofk.run.record import DataRecord, LearnerRecord, StudyRecord
-from bestofk.run.task import Task, UnpicklableError, describe_error, pack
+from bestofk.run.task import Piece, Task, UnpicklableError, describe_error, pack
 from bestofk.splits.splits import Splits
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class Live(Task):
         """Return one fold of every data set after the other."""
         return sorted(items, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
 
-    def ship(self) -> bytes:
+    def ship(self) -> list[Piece]:
         packed = [_Packed.of(estimator) for estimator in self.estimators]
         learners = zip(self.record.names, packed, strict=True)
         unpicklable = [repr(name) for name, one in learners if one is None]

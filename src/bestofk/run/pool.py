@@ -39,7 +39,7 @@ from typing import Any, BinaryIO
 from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
 from bestofk.run.process_state import changed_environment, thread_environment
-from bestofk.run.task import Block, Task, UnpicklableError, describe_error
+from bestofk.run.task import Block, Piece, Task, UnpicklableError, describe_error
 from bestofk.run.worker import run_worker, send_file
 
 MAX_ATTEMPTS = 2
@@ -218,10 +218,10 @@ def new_pool(task: Task, *, jobs: int, timeout: float | None = None, here: bool 
     return Pool(task, file, jobs=jobs, timeout=timeout)
 
 
-def unnamed_file(content: bytes | memoryview, folder: str | None = None) -> BinaryIO:
+def unnamed_file(pieces: Iterable[Piece], folder: str | None = None) -> BinaryIO:
     """Write an unnamed file, which the system removes once it is closed everywhere."""
     file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
-    file.write(content)
+    file.writelines(pieces)
     file.flush()
     return file
 

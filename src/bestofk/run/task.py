@@ -109,6 +109,7 @@ class UnpicklableError(RunError):
 
 Block = tuple[Any, ...]
 """Items that a worker evaluates in order."""
+Piece = bytes | memoryview
 
 
 class Task(ABC):
@@ -176,8 +177,8 @@ class Task(ABC):
         """Return the items in the order of a run with a deadline."""
         return items
 
-    def ship(self) -> bytes:
-        """Pickle the task for `load_task` in other processes; may raise an `UnpicklableError`."""
+    def ship(self) -> list[Piece]:
+        """Pickle the task for other processes (see `pack`); may raise an `UnpicklableError`."""
         try:
             return pack(self)
         except (Exception, SystemExit):
@@ -273,8 +274,8 @@ def describe_error(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__}."
 
 
-def pack(task: object) -> bytes:
-    """Pickle a task for `load_task`, followed by its arrays."""
+def pack(task: object) -> list[Piece]:
+    """Pickle a task; its pieces are to be joined for `load_task`, and some are its own arrays."""
     import cloudpickle
 
     buffers: list[pickle.PickleBuffer] = []
@@ -282,11 +283,11 @@ def pack(task: object) -> bytes:
     parts = [memoryview(body), *(buffer.raw() for buffer in buffers)]
     index = pickle.dumps([(part.nbytes, part.readonly) for part in parts])
     start = len(index).to_bytes(_ALIGNMENT, "little")
-    pieces: list[bytes | memoryview] = []
-    sections: list[bytes | memoryview] = [start, index, *parts]
+    pieces: list[Piece] = []
+    sections: list[Piece] = [start, index, *parts]
     for part in sections:
-        pieces.extend((part, bytes(-len(part) % _ALIGNMENT)))
-    return b"".join(pieces)
+        pieces += [part, bytes(-len(part) % _ALIGNMENT)]
+    return pieces
 
 
 def load_task(packed: bytes | bytearray | mmap) -> Task:

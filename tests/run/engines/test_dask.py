@@ -138,8 +138,8 @@ def test_a_missing_package_is_named(monkeypatch):
 def test_a_worker_keeps_the_task_in_a_file_without_a_name(tmp_path):
     from bestofk.run.dask import Packed
 
-    packed = Packed(b"the rows")
+    packed = Packed([b"the ", b"rows"])
     with packed.kept(str(tmp_path)) as file:
         file.seek(0)
-        assert file.read() == packed.content[:] == b"the rows"
+        assert file.read() == packed.pieces[0][:] == b"the rows"
         assert list(tmp_path.iterdir()) == []
