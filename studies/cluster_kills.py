@@ -6,7 +6,7 @@
 The commands are those of the section "On a cluster" in docs/use/store.md. Each Dask worker has a
 working folder and a memory limit. At intervals one worker is killed and another one joins. After a
 third of the fits the scheduler is killed, a new one is started, and the same command resumes. With
-``--nap 0`` the learners are scikit-learn's DummyClassifier with many seeds.
+``--nap 0`` the learners are built-in decision trees with different confidences.
 
 Print the cells per second, the largest memory and the CPU time of the scheduler and of the caller,
 and the size of the store. The command fails unless the store has each cell once, no fit failed, and
@@ -36,7 +36,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "use" / "store.md"
 ROWS = 40
 MODELS = """
 import time
-from sklearn.base import clone
+from bestofk.learners.c45 import C45
 from sklearn.dummy import DummyClassifier
 
 class Sleeper(DummyClassifier):
@@ -48,11 +48,11 @@ class Sleeper(DummyClassifier):
         time.sleep(self.nap)
         return super().fit(X, y)
 
-made = DummyClassifier(strategy="stratified")
 if {nap}:
-    made = Sleeper(nap={nap})
-learners = {{f"learner_{{seed}}": clone(made).set_params(random_state=seed)
-            for seed in range({learners})}}
+    made = [Sleeper(nap={nap}, random_state=seed) for seed in range({learners})]
+else:
+    made = [C45(confidence=0.3 * (seed + 1) / {learners}) for seed in range({learners})]
+learners = {{f"learner_{{seed}}": one for seed, one in enumerate(made)}}
 """
 
 

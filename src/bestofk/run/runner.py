@@ -28,6 +28,8 @@ READ_EVERY_SECONDS = 2.0
 """Time between two reads of other processes' results during own work."""
 POLL_SECONDS = 0.25
 """Time between two reads while waiting for other processes."""
+MAX_ITEMS = 200_000
+"""Most items that a run without a deadline has in hand; a million with keys take a gigabyte."""
 
 
 def opened(store: str | os.PathLike[str] | None) -> AbstractContextManager[Store | None]:
@@ -71,16 +73,30 @@ def run(
     Interrupted
         The user interrupted the run; the message says what is stored.
     """
-    with engine:
-        _Run(
-            task=task, engine=engine, store=store, progress=progress or Progress(),
-            deadline=deadline, stop=stop, stale=stale, times=times, results=results,
-        ).run(items)  # fmt: skip
+    progress, known = progress or Progress(), len(results)
+    # rounds over all items are made of all of them
+    size = MAX_ITEMS if deadline is None else max(1, len(items))
+    with engine, nullcontext() if times is not None else progress:
+        if times is None:
+            times = Times(Counter(map(task.timed_as, items)))
+            progress.start(total=known + len(items), done=known, unit=task.unit, times=times)
+        try:
+            for start in range(0, len(items), size):
+                _Run(
+                    task=task, engine=engine, store=store, progress=progress, deadline=deadline,
+                    stop=stop, stale=stale, times=times, results=results,
+                ).run(items[start : start + size])  # fmt: skip
+        except KeyboardInterrupt:
+            stored = store is not None
+            message = interruption_message(
+                len(results), known + len(items), task.unit, stored=stored
+            )
+            raise Interrupted(message) from None
 
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """One run of a task; see `run`.
+    """A run of some items of a task; see `run`.
 
     - `same`: The items by key; without a store, by themselves.
     - `keys`: The keys of these items.
@@ -94,7 +110,7 @@ class _Run:
     deadline: float | None
     stop: Callable[[Any], Exception | None] | None
     stale: Container[str]
-    times: Times | None
+    times: Times
     results: Any
     claims: Claims | None = None
     same: dict[Any, list[Any]] = field(default_factory=dict)
@@ -108,26 +124,14 @@ class _Run:
             self.keys[item] = item if store is None else task.key(item)
             self.same.setdefault(self.keys[item], []).append(item)
         missing = [group[0] for group in self.same.values()]
-        known = len(self.results)
-        with nullcontext() if self.times is not None else self.progress:
-            if self.times is None:
-                self.times = Times(Counter(map(task.timed_as, missing)))
-                self.progress.start(
-                    total=known + len(missing), done=known, unit=task.unit, times=self.times
-                )
-            try:
-                self.claims = None if store is None or not missing else store.claims()
-                if store is None or self.claims is None:
-                    self.evaluate(missing)
-                else:
-                    # results are stored before their claims are released
-                    with self.claims, _flushed(store):
-                        self.evaluate(missing)
-                        self.share_the_rest()
-            except KeyboardInterrupt:
-                done, stored = len(self.results), store is not None
-                message = interruption_message(done, known + len(items), task.unit, stored=stored)
-                raise Interrupted(message) from None
+        self.claims = None if store is None else store.claims()
+        if store is None or self.claims is None:
+            self.evaluate(missing)
+        else:
+            # results are stored before their claims are released
+            with self.claims, _flushed(store):
+                self.evaluate(missing)
+                self.share_the_rest()
 
     def evaluate(self, items: Sequence[Any]) -> None:
         """Evaluate items, in rounds if there is a deadline, and store their results."""
@@ -155,13 +159,10 @@ class _Run:
         group = self.same[key]
         for item in group:
             self.results[item] = result
-        label = self.task.label(group[0])
-        failed = result.failure is not None
-        self.progress.item(label=label, failed=failed)
+            self.progress.item(label=self.task.label(item), failed=result.failure is not None)
 
     def accept(self, results: Mapping[str, Any]) -> None:
         """Accept results that other processes have stored."""
-        assert self.times is not None
         for key, result in results.items():
             self.elsewhere.pop(key, None)
             self.times.done(self.task.timed_as(result), result.seconds)
