@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from bestofk._base.formatting import counted
 from bestofk.run.cells import Cell
@@ -55,20 +57,18 @@ def dry_run(live: Live, execution: Execution) -> Estimate:
              for learner in range(len(record.learners))]  # fmt: skip
     with Engine(Execution(engine="processes", n_jobs=1, timeout=execution.timeout)) as engine:
         done = list(engine.run(live, cells))
+        memory = _largest_memory(engine.pids)
     share = sum(size * count for size, count in zip(sizes, models, strict=True)) / sizes[largest]
     times = share * record.repetitions
     seconds = {record.names[cell.learner]: cell.seconds * times
                for cell in done if cell.failure is None}  # fmt: skip
     fits = sum(models) * len(cells) * record.repetitions
-    return Estimate(fits, seconds, _memory_of_workers(), Engine(execution).workers)
+    return Estimate(fits, seconds, memory, Engine(execution).workers)
 
 
-def _memory_of_workers() -> int | None:
-    """Return the largest memory of an ended worker."""
-    with suppress(ImportError):  # Windows
-        import resource
-        import sys
-
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
+def _largest_memory(pids: Iterable[int]) -> int | None:
+    """Return the largest memory that one of the processes had; None if the system does not tell."""
+    with suppress(OSError, ValueError):
+        status = [Path(f"/proc/{pid}/status").read_text(encoding="ascii") for pid in pids]
+        return 1024 * max(int(text.split("VmHWM:")[1].split()[0]) for text in status)
     return None

@@ -142,6 +142,11 @@ class Engine:
         jobs = self.execution.n_jobs
         return jobs if jobs > 0 else max(1, cores() + 1 + jobs)
 
+    @property
+    def pids(self) -> list[int]:
+        """Ids of the worker processes of a pool."""
+        return [worker.pid for worker in getattr(self._pool, "workers", ())]
+
     def __enter__(self) -> Self:
         self._contexts += 1
         return self
